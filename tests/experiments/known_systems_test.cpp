@@ -22,87 +22,53 @@ struct Case {
   const char* gpu;
   const char* head_dim;
   const char* mask;
-  const char* tile_q;
-  const char* tile_kv;
-  const char* launch;
-  const char* q_order;
+  std::string schedule;  // tile, launch and order of Q
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.system << " " << c.gpu << " D=" << c.head_dim << " " << c.mask;
+TEST(KnownSystem, HasThePublishedTilesAndOrder) {
+  const Case cases[] = {
+      // FlashAttention-3's tile_size_fwd_sm90 of V up to 128 columns; FlashMLA's dense_decode.h.
+      {"mla-prefill", "h200", "192/128", "causal", "128x128 dynamic descending"},
+      {"mla-decode", "h200", "576/512", "none", "64x64 static ascending"},
+      // flash_fwd_launch_template.h, run_mha_fwd_hdim*: 128x128 up to 64; 128x64 above; 64x64 at
+      // 256 on Hopper so that two CTAs fit an SM, 128x64 on an A100; 128x32 and 64x64 on 8.9.
+      {"flash-attention-2", "h200", "64", "none", "128x128 grid ascending"},
+      {"flash-attention-2", "h200", "128", "causal", "128x64 grid ascending"},
+      {"flash-attention-2", "h200", "256", "none", "64x64 grid ascending"},
+      {"flash-attention-2", "a100-sxm-40gb", "256", "none", "128x64 grid ascending"},
+      {"flash-attention-2", "l40", "128", "none", "128x32 grid ascending"},
+      {"flash-attention-2", "l40", "128", "causal", "64x64 grid ascending"},
+      // tile_size_fwd_sm90 and the two schedulers of tile_scheduler.hpp.
+      {"flash-attention-3", "h200", "64", "causal", "192x128 dynamic descending"},
+      {"flash-attention-3", "h200", "128", "none", "128x176 static ascending"},
+      {"flash-attention-3", "h200", "128", "causal", "128x128 dynamic descending"},
+      {"flash-attention-3", "h200", "256", "causal", "128x80 dynamic descending"},
+      {"flash-attention-3", "h200", "256", "window:1024", "128x64 dynamic descending"},
+      // run_fwd_64 and run_fwd_128 of 88_hopper_fmha.cu, ping-pong; run_fwd_256 is cooperative.
+      {"cutlass-88", "h200", "64", "none", "128x64 static ascending"},
+      {"cutlass-88", "h200", "128", "causal", "128x128 static ascending"},
+      {"cutlass-88", "h200", "256", "none", "128x64 grid ascending"},
+      // flash_bwd_launch_template.h of csrc/flash_attn/src, run_mha_bwd_hdim*, and of hopper/, with
+      // SingleTileBwdLPTScheduler, whose deterministic mode takes the shortest causal items first.
+      {"flash-attention-2-backward", "h200", "64", "none", "128x128 grid ascending"},
+      {"flash-attention-2-backward", "h200", "128", "causal", "64x128 grid ascending"},
+      {"flash-attention-2-backward", "h200", "256", "none", "64x64 grid ascending"},
+      {"flash-attention-3-backward", "h200", "64", "causal", "128x128 grid ascending"},
+      {"flash-attention-3-backward", "h200", "128", "none", "80x128 grid ascending"},
+      {"flash-attention-3-backward", "h200", "128", "causal", "64x128 grid ascending"},
+      {"flash-attention-3-backward", "h200", "256", "none", "64x80 grid ascending"},
+      {"flash-attention-3-deterministic", "h200", "128", "causal", "64x128 grid descending"},
+  };
+  for (const auto& [system, gpu, head_dim, mask, schedule] : cases) {
+    const Point point = point_of(
+        {{"system", system}, {"gpu", gpu}, {"head-dim", head_dim}, {"mask", mask}, {"seq", "16K"}});
+    EXPECT_EQ(point.text("tile-q") + "x" + point.text("tile-kv") + " " + point.text("launch") +
+                  " " + point.text("q-order"),
+              schedule)
+        << system << " " << gpu << " D=" << head_dim << " " << mask;
+    EXPECT_EQ(point.text("lse"), point.text("pass") == "forward" ? "on" : "off") << system;
+  }
 }
-
-class KnownSystem : public testing::TestWithParam<Case> {};
-
-TEST_P(KnownSystem, HasThePublishedTilesAndOrder) {
-  const Case& c = GetParam();
-  const Point point = point_of({{"system", c.system},
-                                {"gpu", c.gpu},
-                                {"head-dim", c.head_dim},
-                                {"mask", c.mask},
-                                {"seq", "16K"}});
-  EXPECT_EQ(point.text("tile-q"), c.tile_q);
-  EXPECT_EQ(point.text("tile-kv"), c.tile_kv);
-  EXPECT_EQ(point.text("launch"), c.launch);
-  EXPECT_EQ(point.text("q-order"), c.q_order);
-  EXPECT_EQ(point.text("lse"), point.text("pass") == "forward" ? "on" : "off");
-}
-
-// FlashAttention-3's tile_size_fwd_sm90 of V up to 128 columns; FlashMLA's dense_decode.h.
-INSTANTIATE_TEST_SUITE_P(LatentAttention, KnownSystem,
-                         testing::Values(Case{"mla-prefill", "h200", "192/128", "causal", "128",
-                                              "128", "dynamic", "descending"},
-                                         Case{"mla-decode", "h200", "576/512", "none", "64", "64",
-                                              "static", "ascending"}));
-
-// flash_fwd_launch_template.h, run_mha_fwd_hdim*: 128x128 up to 64; 128x64 above; 64x64 at 256 on
-// Hopper so that two CTAs fit an SM, 128x64 on an A100; 128x32 and 64x64 on compute capability 8.9.
-INSTANTIATE_TEST_SUITE_P(
-    FlashAttention2, KnownSystem,
-    testing::Values(
-        Case{"flash-attention-2", "h200", "64", "none", "128", "128", "grid", "ascending"},
-        Case{"flash-attention-2", "h200", "128", "causal", "128", "64", "grid", "ascending"},
-        Case{"flash-attention-2", "h200", "256", "none", "64", "64", "grid", "ascending"},
-        Case{"flash-attention-2", "a100-sxm-40gb", "256", "none", "128", "64", "grid", "ascending"},
-        Case{"flash-attention-2", "l40", "128", "none", "128", "32", "grid", "ascending"},
-        Case{"flash-attention-2", "l40", "128", "causal", "64", "64", "grid", "ascending"}));
-
-// tile_size_fwd_sm90 and the two schedulers of tile_scheduler.hpp.
-INSTANTIATE_TEST_SUITE_P(
-    FlashAttention3, KnownSystem,
-    testing::Values(
-        Case{"flash-attention-3", "h200", "64", "causal", "192", "128", "dynamic", "descending"},
-        Case{"flash-attention-3", "h200", "128", "none", "128", "176", "static", "ascending"},
-        Case{"flash-attention-3", "h200", "128", "causal", "128", "128", "dynamic", "descending"},
-        Case{"flash-attention-3", "h200", "256", "causal", "128", "80", "dynamic", "descending"},
-        Case{"flash-attention-3", "h200", "256", "window:1024", "128", "64", "dynamic",
-             "descending"}));
-
-// run_fwd_64 and run_fwd_128 of 88_hopper_fmha.cu, ping-pong; run_fwd_256 has cooperative only.
-INSTANTIATE_TEST_SUITE_P(
-    Cutlass88, KnownSystem,
-    testing::Values(Case{"cutlass-88", "h200", "64", "none", "128", "64", "static", "ascending"},
-                    Case{"cutlass-88", "h200", "128", "causal", "128", "128", "static",
-                         "ascending"},
-                    Case{"cutlass-88", "h200", "256", "none", "128", "64", "grid", "ascending"}));
-
-// flash_bwd_launch_template.h of csrc/flash_attn/src, run_mha_bwd_hdim*, and of hopper/, with
-// SingleTileBwdLPTScheduler, whose deterministic mode takes the shortest causal items first.
-INSTANTIATE_TEST_SUITE_P(
-    Backward, KnownSystem,
-    testing::Values(
-        Case{"flash-attention-2-backward", "h200", "64", "none", "128", "128", "grid", "ascending"},
-        Case{"flash-attention-2-backward", "h200", "128", "causal", "64", "128", "grid",
-             "ascending"},
-        Case{"flash-attention-2-backward", "h200", "256", "none", "64", "64", "grid", "ascending"},
-        Case{"flash-attention-3-backward", "h200", "64", "causal", "128", "128", "grid",
-             "ascending"},
-        Case{"flash-attention-3-backward", "h200", "128", "none", "80", "128", "grid", "ascending"},
-        Case{"flash-attention-3-backward", "h200", "128", "causal", "64", "128", "grid",
-             "ascending"},
-        Case{"flash-attention-3-backward", "h200", "256", "none", "64", "80", "grid", "ascending"},
-        Case{"flash-attention-3-deterministic", "h200", "128", "causal", "64", "128", "grid",
-             "descending"}));
 
 TEST(KnownSystems, AreTimedOnTheGpuThatIsCalibratedAndNowhereElse) {
   for (const char* system :

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -31,12 +31,11 @@ TEST(ShippedFiles, EverySystemResolvesOnEveryGpuForEveryMaskAndHeadDim) {
     for (const std::string& gpu : resource_names("profiles/gpus")) {
       for (const char* mask : {"none", "causal", "window:1024"}) {
         for (const char* head_dim : {"64", "128", "256"}) {
-          Settings given;
-          assign(given, "seq", "4K", {});
-          assign(given, "system", system, {});
-          assign(given, "gpu", gpu, {});
-          assign(given, "mask", mask, {});
-          assign(given, "head-dim", head_dim, {});
+          const Settings given = test::given({{"seq", "4K"},
+                                              {"system", system},
+                                              {"gpu", gpu},
+                                              {"mask", mask},
+                                              {"head-dim", head_dim}});
           EXPECT_NO_THROW(resolve(given, catalog)) << system << ' ' << mask << ' ' << head_dim;
         }
       }
@@ -51,9 +50,7 @@ TEST(ShippedFiles, EveryConfigurationOfThePaperResolves) {
        std::filesystem::directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/studies/paper/lists")) {
     if (entry.path().extension() != ".ini") continue;
     ++configurations;
-    Settings tiles;
-    assign(tiles, "tile-q", "64", {});
-    assign(tiles, "tile-kv", "64", {});
+    const Settings tiles = test::given({{"tile-q", "64"}, {"tile-kv", "64"}}, {});
     for (const Settings& point : expand(read_configuration(entry.path().string()), tiles)) {
       EXPECT_NO_THROW(resolve(point, catalog)) << entry.path();
     }

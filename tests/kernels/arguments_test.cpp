@@ -10,6 +10,7 @@
 
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/workspace.hpp"
+#include "tests/kernels/calls.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -18,19 +19,10 @@ constexpr int64_t ragged_seq = 300;  // several Q and K/V tiles of every tiling,
 
 AttentionForward call_of(const KernelVariant& variant, int launch, int scan, int64_t kv_split) {
   AttentionForward call;
-  call.problem = {.batch = 2,
-                  .heads = 4,
-                  .kv_heads = 2,
-                  .seq_q = ragged_seq,
-                  .seq_kv = ragged_seq,
-                  .head_dim = variant.head_dim,
-                  .dtype = variant.dtype,
-                  .head_dim_v = variant.head_dim_v};
+  call.problem = {.batch = 2, .heads = 4, .kv_heads = 2, .seq_q = ragged_seq, .seq_kv = ragged_seq};
+  set_variant(call, variant);
   call.schedule = {.launch = {launch}, .scan = {scan}, .workers = 3, .kv_split = kv_split};
-  call.tiling = variant.tiling;
-  call.family = variant.family;
-  alignas(16) static char tensor[16];
-  call.q = call.k = call.v = call.o = tensor;
+  call.q = call.k = call.v = call.o = somewhere;
   return call;
 }
 

@@ -5,18 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "kernels/common/device_buffer.hpp"
+#include "tests/kernels/calls.hpp"
 #include "tests/kernels/random_points.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
-class AttentionOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (!device_available(reason)) GTEST_SKIP() << reason;
-  }
-};
+using AttentionOnGpu = OnGpu;
 
 constexpr const char* families_with_head_dim_64[] = {"mma", "mma-tma", "mma-fp32", "hopper",
                                                      "hopper-short"};
@@ -86,15 +81,8 @@ struct CallOnZeros {
   AttentionForward call;
 
   explicit CallOnZeros(const KernelVariant& variant) {
-    call.problem = {.heads = 2,
-                    .kv_heads = 2,
-                    .seq_q = 256,
-                    .seq_kv = 256,
-                    .head_dim = variant.head_dim,
-                    .dtype = variant.dtype,
-                    .head_dim_v = variant.head_dim_v};
-    call.tiling = variant.tiling;
-    call.family = variant.family;
+    call.problem = {.heads = 2, .kv_heads = 2, .seq_q = 256, .seq_kv = 256};
+    set_variant(call, variant);
     call.q = call.k = call.v = tensor.as();
     call.o = output.as();
     SAWTOOTH_CUDA_CHECK(cudaMemset(tensor.as(), 0, size_t(tensor.bytes())));
@@ -159,12 +147,8 @@ TEST_F(AttentionOnGpu, AttachBeginsWhereTheItemBeforeHasStoppedInEveryVariant) {
     AttentionForward call;
     call.problem = {.seq_q = 6 * variant.tiling.q_rows,
                     .seq_kv = 5 * variant.tiling.kv_rows,
-                    .head_dim = variant.head_dim,
-                    .dtype = variant.dtype,
-                    .head_dim_v = variant.head_dim_v,
                     .mask = {MaskKind::causal, 0}};
-    call.tiling = variant.tiling;
-    call.family = variant.family;
+    set_variant(call, variant);
     for (const LaunchId launch : {launch_id<StaticLaunch>, launch_id<DynamicLaunch>}) {
       call.schedule = {.launch = launch, .scan = scan_id<AttachScan>, .workers = 1};
       const AttentionInputs inputs = random_inputs(call.problem, 3, 1.0f);

@@ -238,66 +238,38 @@ using Fp32D128Wide = BackwardShape<float, 128, 32, 128, 8, 2, 16, 1>;
 using Fp32D128 = BackwardShape<float, 128, 32, 64, 4, 2, 16, 1>;
 using Fp32D128Small = BackwardShape<float, 128, 16, 32, 2, 2, 16, 1>;
 
+/// Each shape with a seed of its own, from `seed` on.
+template <class... Shapes>
+void expect_gradients_of(uint32_t seed, bool separate = false, bool one_key = false) {
+  (expect_gradients<Shapes>(seed++, separate, one_key), ...);
+}
+
 TEST(BackwardEmulated, GivesTheGradientsOfRandomProblemsUnderRandomSchedules) {
-  constexpr uint32_t rounds = 2;
-  for (uint32_t round = 0; round < rounds; ++round) {
-    expect_gradients<D64Wide<__half>>(10 * round);
-    expect_gradients<D64Wide<__nv_bfloat16>>(10 * round + 1);
-    expect_gradients<D64Square<__half>>(10 * round + 2);
-    expect_gradients<D64Square<__nv_bfloat16>>(10 * round + 3);
-    expect_gradients<D128Wide<__half>>(10 * round + 4);
-    expect_gradients<D128Wide<__nv_bfloat16>>(10 * round + 8);
-    expect_gradients<D128Square<__half>>(10 * round + 5);
-    expect_gradients<D128Small<__half>>(10 * round + 6);
-    expect_gradients<D128Small<__nv_bfloat16>>(10 * round + 7);
-  }
+  for (const uint32_t seed : {0u, 10u})
+    expect_gradients_of<D64Wide<__half>, D64Wide<__nv_bfloat16>, D64Square<__half>,
+                        D64Square<__nv_bfloat16>, D128Wide<__half>, D128Square<__half>,
+                        D128Small<__half>, D128Small<__nv_bfloat16>, D128Wide<__nv_bfloat16>>(seed);
 }
 
 TEST(BackwardEmulated, GivesThemAtHeadDimsOfPanelsOf32Columns) {
-  constexpr uint32_t rounds = 2;
-  for (uint32_t round = 0; round < rounds; ++round) {
-    expect_gradients<D32<__half>>(100 + 4 * round);
-    expect_gradients<D96Wide<__nv_bfloat16>>(101 + 4 * round);
-    expect_gradients<D96Small<__half>>(102 + 4 * round);
-    expect_gradients<D96Small<__nv_bfloat16>>(103 + 4 * round);
-  }
+  for (const uint32_t seed : {100u, 104u})
+    expect_gradients_of<D32<__half>, D96Wide<__nv_bfloat16>, D96Small<__half>,
+                        D96Small<__nv_bfloat16>>(seed);
 }
 
-TEST(BackwardEmulated, GivesThemInFp32) {
-  constexpr uint32_t rounds = 2;
-  for (uint32_t round = 0; round < rounds; ++round) {
-    expect_gradients<Fp32D32>(300 + 8 * round);
-    expect_gradients<Fp32D64>(301 + 8 * round);
-    expect_gradients<Fp32D128Wide>(302 + 8 * round);
-    expect_gradients<Fp32D128>(303 + 8 * round);
-    expect_gradients<Fp32D128Small>(304 + 8 * round);
-    expect_gradients<Fp32D32>(305 + 8 * round, true);
-    expect_gradients<Fp32D64>(306 + 8 * round, true);
-    expect_gradients<Fp32D128>(307 + 8 * round, true);
-  }
-}
-
-TEST(BackwardEmulated, GivesThemInFp32ToRowsThatSeeOneKey) {
-  for (const uint32_t seed : {400u, 410u}) {
-    expect_gradients<Fp32D32>(seed, false, true);
-    expect_gradients<Fp32D64>(seed + 1, false, true);
-    expect_gradients<Fp32D128Wide>(seed + 2, false, true);
-    expect_gradients<Fp32D128>(seed + 3, false, true);
-    expect_gradients<Fp32D128Small>(seed + 4, false, true);
-    expect_gradients<Fp32D32>(seed + 5, true, true);
-    expect_gradients<Fp32D64>(seed + 6, true, true);
-    expect_gradients<Fp32D128>(seed + 7, true, true);
+TEST(BackwardEmulated, GivesThemInFp32AndToRowsThatSeeOneKey) {
+  for (const auto& [seed, one_key] :
+       {std::pair{300u, false}, {308u, false}, {400u, true}, {410u, true}}) {
+    expect_gradients_of<Fp32D32, Fp32D64, Fp32D128Wide, Fp32D128, Fp32D128Small>(seed, false,
+                                                                                 one_key);
+    expect_gradients_of<Fp32D32, Fp32D64, Fp32D128>(seed + 5, true, one_key);
   }
 }
 
 TEST(BackwardEmulated, GivesDqByAKernelOfItsOwn) {
-  constexpr uint32_t rounds = 4;
-  for (uint32_t round = 0; round < rounds; ++round) {
-    expect_gradients<D32<__half>>(200 + 4 * round, true);
-    expect_gradients<D64Square<__nv_bfloat16>>(201 + 4 * round, true);
-    expect_gradients<D128Square<__half>>(202 + 4 * round, true);
-    expect_gradients<D128Small<__half>>(203 + 4 * round, true);
-  }
+  for (const uint32_t seed : {200u, 204u, 208u, 212u})
+    expect_gradients_of<D32<__half>, D64Square<__nv_bfloat16>, D128Square<__half>,
+                        D128Small<__half>>(seed, true);
 }
 
 }  // namespace

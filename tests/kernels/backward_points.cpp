@@ -50,11 +50,8 @@ LaunchId backward_launch(int64_t launch) {
 
 AttentionBackward call_of(const KernelVariant& variant) {
   AttentionBackward call;
-  call.problem.head_dim = variant.head_dim;
-  call.problem.dtype = variant.dtype;
+  set_variant(call, variant);
   call.problem.pass = Pass::backward;
-  call.tiling = variant.tiling;
-  call.family = variant.family;
   call.schedule = {};
   return call;
 }

@@ -12,6 +12,7 @@
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/variant_list.hpp"
 #include "tests/kernels/backward_points.hpp"
+#include "tests/kernels/calls.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -42,9 +43,7 @@ using Change = std::function<void(AttentionBackward&)>;
 void expect_refusal(Status status, const std::string& word, const Change& change) {
   AttentionBackward call = good_call();
   change(call);
-  const Outcome outcome = check(call);
-  EXPECT_EQ(outcome.status, status) << word;
-  EXPECT_NE(outcome.message.find(word), std::string::npos) << outcome.message;
+  expect_refused(check(call), status, word);
 }
 
 TEST(AttentionBackward, AcceptsAWholeCall) {
@@ -276,13 +275,7 @@ TEST(BackwardSchedule, BeginsBlockAfterBlockWithoutAMaskWhereAdditionsAreOrdered
   }
 }
 
-class BackwardOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (!device_available(reason)) GTEST_SKIP() << reason;
-  }
-};
+using BackwardOnGpu = OnGpu;
 
 void expect_same_bits_twice(std::string_view family) {
   for (const uint64_t seed : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {

@@ -232,14 +232,7 @@ Judged run(Point& point, uint64_t seed) {
   const DeviceBuffer lse_buffer = on_device(lse);
   const bool uniform = std::ranges::all_of(
       point.lengths[0], [&](int32_t length) { return length == problem.seq_kv; });
-  call.q = q.data();
-  call.k = k.data();
-  call.v = v.data();
-  call.o = o.data();
-  call.q_strides = q.placement.strides;
-  call.k_strides = k.placement.strides;
-  call.v_strides = v.placement.strides;
-  call.o_strides = o.placement.strides;
+  set_tensors(call, q, k, v, o);
   call.lse = with_lse ? lse_buffer.as<float>() : nullptr;
   call.lengths = uniform ? nullptr : lengths.as<int32_t>();
   call.pages.table = point.table.empty() ? nullptr : table.as<int32_t>();

@@ -9,12 +9,23 @@
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/backward.hpp"
+#include "kernels/attention/variants.hpp"
 #include "kernels/common/device_buffer.hpp"
 #include "kernels/common/order_trace.hpp"
 #include "scheduler/schedule.hpp"
 #include "tests/kernels/device_tensor.hpp"
 
 namespace sawtooth::kernels {
+
+/// Gives `call` the shape that `variant` runs.
+template <class Call>
+void set_variant(Call& call, const KernelVariant& variant) {
+  call.problem.head_dim = variant.head_dim;
+  call.problem.head_dim_v = variant.head_dim_v;
+  call.problem.dtype = variant.dtype;
+  call.family = variant.family;
+  call.tiling = variant.tiling;
+}
 
 /// What a launch recorded, on the host.
 struct RecordedTrace {

@@ -48,6 +48,20 @@ struct DeviceTensor {
   std::vector<float> read_back(bool& untouched);
 };
 
+/// Lets `call` read q, k and v and write o.
+template <class Call>
+void set_tensors(Call& call, const DeviceTensor& q, const DeviceTensor& k, const DeviceTensor& v,
+                 const DeviceTensor& o) {
+  call.q = q.data();
+  call.k = k.data();
+  call.v = v.data();
+  call.o = o.data();
+  call.q_strides = q.placement.strides;
+  call.k_strides = k.placement.strides;
+  call.v_strides = v.placement.strides;
+  call.o_strides = o.placement.strides;
+}
+
 /// Normal values times `spread`, rounded to the element type.
 std::vector<float> random_elements(int64_t count, ElementType dtype, float spread,
                                    std::mt19937_64& generator);

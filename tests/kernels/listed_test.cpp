@@ -10,12 +10,10 @@
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/decode.hpp"
 #include "kernels/attention/variant_list.hpp"
+#include "tests/kernels/calls.hpp"
 
 namespace sawtooth::kernels {
 namespace {
-
-/// Memory that no check reads.
-alignas(16) char somewhere[16];
 
 AttentionForward valid_call(int64_t head_dim = 128) {
   AttentionForward call;
@@ -29,12 +27,6 @@ AttentionForward valid_call(int64_t head_dim = 128) {
   return call;
 }
 
-void expect_refused(const AttentionForward& call, Status status, const std::string& words) {
-  const Outcome outcome = check(call);
-  EXPECT_EQ(outcome.status, status) << outcome.message;
-  EXPECT_NE(outcome.message.find(words), std::string::npos) << outcome.message;
-}
-
 TEST(ListedChecks, AcceptListsWithAndWithoutSpans) {
   EXPECT_EQ(check(valid_call()).message, "");
   AttentionForward call = valid_call(64);
@@ -45,28 +37,28 @@ TEST(ListedChecks, AcceptListsWithAndWithoutSpans) {
 TEST(ListedChecks, RefuseListsThatAreMissingOrMisaligned) {
   AttentionForward call = valid_call();
   call.lists.entries.tiles = nullptr;
-  expect_refused(call, Status::null_pointer, "lists.entries is a null pointer");
+  expect_refused(check(call), Status::null_pointer, "lists.entries is a null pointer");
   call = valid_call();
   call.lists.entries.begin = nullptr;
-  expect_refused(call, Status::null_pointer, "lists.entries is a null pointer");
+  expect_refused(check(call), Status::null_pointer, "lists.entries is a null pointer");
   call = valid_call();
   call.lists.spans = reinterpret_cast<const KeySpans*>(somewhere + 8);
-  expect_refused(call, Status::misaligned, "spans to 16");
+  expect_refused(check(call), Status::misaligned, "spans to 16");
   call = valid_call();
   call.lists.entries.begin = reinterpret_cast<const int64_t*>(somewhere + 4);
-  expect_refused(call, Status::misaligned, "begin to 8 bytes");
+  expect_refused(check(call), Status::misaligned, "begin to 8 bytes");
 }
 
 TEST(ListedChecks, RefuseACallThatDoesNotSayWhichTilesItsEntriesCount) {
   AttentionForward call = valid_call();
   call.tiling = {0, 0};
-  expect_refused(call, Status::unsupported_tiling, "tile is automatic");
+  expect_refused(check(call), Status::unsupported_tiling, "tile is automatic");
 }
 
 TEST(ListedChecks, RefuseKernelsThatTakeNone) {
   AttentionForward call = valid_call();
   call.tiling = {64, 64};
-  expect_refused(call, Status::unsupported_tiling,
+  expect_refused(check(call), Status::unsupported_tiling,
                  "takes no lists of tiles; allowed: mma 128x128 at head_dim 64");
 }
 
@@ -74,10 +66,10 @@ TEST(ListedChecks, RefuseWhatNoListsStandBeside) {
   const int32_t rows[] = {0, 4};
   AttentionForward call = valid_call();
   call.packed = {.q = rows, .kv = rows};
-  expect_refused(call, Status::bad_size, "allowed with lists: neither");
+  expect_refused(check(call), Status::bad_size, "allowed with lists: neither");
   call = valid_call();
   call.running = {.o = reinterpret_cast<float*>(somewhere)};
-  expect_refused(call, Status::bad_size, "allowed with lists: neither");
+  expect_refused(check(call), Status::bad_size, "allowed with lists: neither");
   AttentionBackward backward;
   backward.problem = call.problem;
   EXPECT_NE(check(backward).message.find("mask is a list of tiles"), std::string::npos);
@@ -89,11 +81,7 @@ TEST(ListedChecks, RefuseWhatNoListsStandBeside) {
 TEST(ListedCall, RunsTheKernelForListsOfItsTile) {
   for (const KernelVariant& variant : kernel_variants()) {
     AttentionForward call = valid_call();
-    call.problem.head_dim = variant.head_dim;
-    call.problem.head_dim_v = variant.head_dim_v;
-    call.problem.dtype = variant.dtype;
-    call.family = variant.family;
-    call.tiling = variant.tiling;
+    set_variant(call, variant);
     const KernelVariant* chosen = nullptr;
     const Outcome outcome = choose_variant(call, {}, chosen);
     EXPECT_EQ(bool(outcome), variant.listed_function != nullptr) << variant.family << variant.name;

@@ -110,14 +110,7 @@ Point alone(uint64_t seed, AttentionInputs& inputs, AttentionResults& results) {
   DeviceTensor v(values, random.layout, &inputs.v, problem.dtype);
   DeviceTensor o(shape, random.layout, nullptr, problem.dtype);
   AttentionForward& call = random.call;
-  call.q = q.data();
-  call.k = k.data();
-  call.v = v.data();
-  call.o = o.data();
-  call.q_strides = q.placement.strides;
-  call.k_strides = k.placement.strides;
-  call.v_strides = v.placement.strides;
-  call.o_strides = o.placement.strides;
+  set_tensors(call, q, k, v, o);
   const int64_t rows = shape.batch * shape.heads * shape.length;
   Point point{.random = random,
               .shape = shape,

@@ -12,12 +12,10 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/variant_list.hpp"
+#include "tests/kernels/calls.hpp"
 
 namespace sawtooth::kernels {
 namespace {
-
-/// 16-byte aligned memory that no check reads.
-alignas(16) char somewhere[16];
 
 const std::vector<int32_t> q_rows{0, 300, 300, 1000, 1001};  // lengths 300, 0, 700, 1
 const std::vector<int32_t> kv_rows{0, 10, 20, 900, 900};     // lengths 10, 10, 880, 0
@@ -28,12 +26,6 @@ AttentionForward valid_call() {
   call.packed = {.q = q_rows.data(), .kv = kv_rows.data()};
   call.q = call.k = call.v = call.o = somewhere;
   return call;
-}
-
-void expect_refused(const AttentionForward& call, Status status, const std::string& words) {
-  const Outcome outcome = check(call);
-  EXPECT_EQ(outcome.status, status) << outcome.message;
-  EXPECT_NE(outcome.message.find(words), std::string::npos) << outcome.message;
 }
 
 TEST(PackedChecks, AcceptSequencesWithoutQueriesAndWithoutKeys) {
@@ -51,42 +43,38 @@ TEST(PackedChecks, WithoutAnyQueryThereIsNothingToCheckAndNothingToDo) {
 TEST(PackedChecks, RefuseRowsThatAreMissingOrBeginBehindZeroOrFall) {
   AttentionForward call = valid_call();
   call.packed.kv = nullptr;
-  expect_refused(call, Status::null_pointer, "packed.kv is a null pointer");
+  expect_refused(check(call), Status::null_pointer, "packed.kv is a null pointer");
   const std::vector<int32_t> begins_late{1, 300, 300, 1000, 1001}, falls{0, 300, 299, 1000, 1001};
   call = valid_call();
   call.packed.q = begins_late.data();
-  expect_refused(call, Status::bad_size, "packed.q begins with 1; allowed: 0");
+  expect_refused(check(call), Status::bad_size, "packed.q begins with 1; allowed: 0");
   call.packed.q = falls.data();
-  expect_refused(call, Status::bad_size, "falls from 300 to 299 at sequence 1");
+  expect_refused(check(call), Status::bad_size, "falls from 300 to 299 at sequence 1");
 }
 
 TEST(PackedChecks, RefuseWhatTheirKernelsDoNotHave) {
   AttentionForward call = valid_call();
   call.schedule.kv_split = 2;
-  expect_refused(call, Status::bad_schedule, "kv_split is 2");
+  expect_refused(check(call), Status::bad_schedule, "kv_split is 2");
   call = valid_call();
   call.schedule.prefetch = 3;
-  expect_refused(call, Status::bad_schedule, "prefetch is 3");
+  expect_refused(check(call), Status::bad_schedule, "prefetch is 3");
   call = valid_call();
   call.schedule.launch = launch_id<BalancedLaunch>;
-  expect_refused(call, Status::bad_schedule,
+  expect_refused(check(call), Status::bad_schedule,
                  "allowed with packed sequences: grid, static, dynamic");
   call = valid_call();
   call.running.o = reinterpret_cast<float*>(somewhere);
-  expect_refused(call, Status::bad_schedule, "running results are given");
+  expect_refused(check(call), Status::bad_schedule, "running results are given");
   call = valid_call();
   call.k_strides = {8, 128, 256};
-  expect_refused(call, Status::misaligned, "k has a batch stride of 8");
+  expect_refused(check(call), Status::misaligned, "k has a batch stride of 8");
 }
 
 TEST(PackedChecks, RefuseKernelsThatTakeOneLengthAlone) {
   for (const KernelVariant& variant : kernel_variants()) {
     AttentionForward call = valid_call();
-    call.problem.head_dim = variant.head_dim;
-    call.problem.head_dim_v = variant.head_dim_v;
-    call.problem.dtype = variant.dtype;
-    call.family = variant.family;
-    call.tiling = variant.tiling;
+    set_variant(call, variant);
     const std::string name = std::string(variant.name).substr(5);  // behind bf16_ or fp16_
     EXPECT_EQ(bool(check(call)), takes_packed(variant.family, name)) << variant.name;
     EXPECT_EQ(variant.packed_function != nullptr, takes_packed(variant.family, name));
@@ -188,7 +176,7 @@ TEST(PackedChecks, RefuseOtherLengthsOfPlansThatMayNotChange) {
   call.packed.may_change = true;
   EXPECT_EQ(check(call).message, "");
   call.schedule.scan = scan_id<AttachScan>;
-  expect_refused(call, Status::bad_schedule, "scan is attach");
+  expect_refused(check(call), Status::bad_schedule, "scan is attach");
 }
 
 TEST(PackedTables, HaveTheItemsOfOneLengthInTheOrderOfTheSchedule) {

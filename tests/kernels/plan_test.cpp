@@ -7,18 +7,13 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include "tests/kernels/calls.hpp"
 #include "tests/kernels/random_points.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
-class PlansOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (!device_available(reason)) GTEST_SKIP() << reason;
-  }
-};
+using PlansOnGpu = OnGpu;
 
 /// A call with tensors, output and workspace of its own, contiguous.
 struct Launchable {
@@ -152,11 +147,7 @@ TEST_F(PlansOnGpu, CallsAndPlansAreCapturedIntoGraphs) {
   for (const KernelVariant& variant : kernel_variants()) {
     if (!runs_here(variant)) continue;
     AttentionForward call = plain_call(500, MaskKind::causal);
-    call.problem.head_dim = variant.head_dim;
-    call.problem.head_dim_v = variant.head_dim_v;
-    call.problem.dtype = variant.dtype;
-    call.tiling = variant.tiling;
-    call.family = variant.family;
+    set_variant(call, variant);
     for (const LaunchId launch : {launch_id<StaticLaunch>, launch_id<DynamicLaunch>}) {
       call.schedule.launch = launch;
       const Launchable one(call);

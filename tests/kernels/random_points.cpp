@@ -103,12 +103,8 @@ RandomPoint covering_point(const KernelVariant& variant, int mask, int number) {
   problem.heads = 2;
   problem.seq_q = tiling.q_rows + tiling.q_rows / 2 + 1 + number % 5;
   problem.seq_kv = 2 * tiling.kv_rows + tiling.kv_rows / 3 + number % 7;
-  problem.head_dim = variant.head_dim;
-  problem.head_dim_v = variant.head_dim_v;
-  problem.dtype = variant.dtype;
   problem.mask = {MaskKind(mask), tiling.kv_rows + 3};
-  point.call.tiling = tiling;
-  point.call.family = variant.family;
+  set_variant(point.call, variant);
 
   // `number` counts through launches, scans and splits together; the rest has periods of its own.
   Schedule& schedule = point.call.schedule;
@@ -215,13 +211,9 @@ RandomPoint random_point(uint64_t seed) {
   problem.heads = problem.kv_heads * pick(1, 2);
   problem.seq_q = pick(0, 4) == 0 ? pick(1, 20) : pick(1, 400);
   problem.seq_kv = pick(0, 2) == 0 ? problem.seq_q : pick(1, 450);
-  problem.head_dim = variant.head_dim;
-  problem.head_dim_v = variant.head_dim_v;
-  problem.dtype = variant.dtype;
   problem.mask.kind = MaskKind(pick(0, 2));
   problem.mask.window = pick(0, 1) == 0 ? pick(1, 40) : pick(1, 400);
-  point.call.tiling = variant.tiling;
-  point.call.family = variant.family;
+  set_variant(point.call, variant);
   if (pick(0, 3) == 0) point.call.scale = 0.02f * float(pick(1, 20));
 
   Schedule& schedule = point.call.schedule;

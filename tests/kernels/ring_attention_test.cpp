@@ -12,6 +12,7 @@
 
 #include "kernels/attention/variant_list.hpp"
 #include "tests/kernels/backward_points.hpp"
+#include "tests/kernels/calls.hpp"
 #include "tests/kernels/plain_reference.hpp"
 #include "tests/kernels/random_points.hpp"
 
@@ -183,13 +184,7 @@ bool runs(Pass pass, const char* family, int64_t dim) {
                              });
 }
 
-class RingOnGpu : public testing::TestWithParam<Pass> {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (!device_available(reason)) GTEST_SKIP() << reason;
-  }
-};
+class RingOnGpu : public OnGpu, public testing::WithParamInterface<Pass> {};
 
 TEST_P(RingOnGpu, EqualsTheReferenceForRanksThatShareOneDevice) {
   for (const char* family : {families::mma, families::hopper})

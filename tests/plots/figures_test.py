@@ -95,6 +95,12 @@ class Figures(unittest.TestCase):
             writer.writerows(rows)
         return str(path)
 
+    def drawn(self, name, arguments):
+        """The words of a figure."""
+        done = run(name, [*arguments, "--format", "svg"], self.stem)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return re.findall(r"<!-- (.*?) -->", self.bytes_of("svg").decode(), re.DOTALL)
+
     def test_each_figure_is_a_png_and_a_pdf_with_truetype_fonts(self):
         for name, arguments in FIGURES.items():
             with self.subTest(name):
@@ -138,22 +144,19 @@ class Figures(unittest.TestCase):
             of_gpu("gb10", 24 << 20): ("L2 of GB10",),
         }.items():
             table = self.changed("miss_curve.csv", change)
-            done = run("miss_curve", [table, "--format", "svg"], self.stem)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            drawn = self.bytes_of("svg").decode()
+            drawn = self.drawn("miss_curve", [table])
             for text in words:
-                self.assertIn(f"<!-- {text} -->", drawn)
-            self.assertEqual(drawn.count("L2 of"), 1)
+                self.assertIn(text, drawn)
+            self.assertEqual(self.bytes_of("svg").count(b"L2 of"), 1)
 
     def test_points_that_differ_are_series_of_their_own(self):
         def doubled(rows):
             return [{**row, "launch": launch} for launch in ("static", "grid") for row in rows]
 
         table = self.changed("misses.csv", doubled)
-        done = run("misses_by_length", [table, "--format", "svg"], self.stem)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        drawn = self.drawn("misses_by_length", [table])
         for name in ("linear, static", "linear, grid", "sawtooth, static", "sawtooth, grid"):
-            self.assertIn(f"<!-- {name} -->", self.bytes_of("svg").decode())
+            self.assertIn(name, drawn)
 
     def test_a_run_is_drawn_as_far_as_its_tables_go(self):
         folder = Path(self.folder.name)
@@ -170,12 +173,6 @@ class Figures(unittest.TestCase):
                 for ending in ("pdf", "png")
             ],
         )
-
-    def drawn(self, name, arguments):
-        """The words of a figure."""
-        done = run(name, [*arguments, "--format", "svg"], self.stem)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return re.findall(r"<!-- (.*?) -->", self.bytes_of("svg").decode(), re.DOTALL)
 
     def test_a_figure_says_of_which_gpu_problem_tile_and_model_it_is(self):
         model = dict(timing="lockstep", l2="lru")

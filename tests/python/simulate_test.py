@@ -75,9 +75,8 @@ class Simulate(unittest.TestCase):
         # 64 K/V tiles of two heads each add 4,096 rows of 64 floats.
         self.assertEqual(row["l2_reduction_sectors"], 64 * 2 * 4096 * 64 * 4 // 32)
 
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
     def test_pandas_takes_the_table(self):
-        if importlib.util.find_spec("pandas") is None:
-            self.skipTest("pandas is not installed")
         import pandas
 
         table = sawtooth.simulate(**GB10, scan=["linear", "sawtooth"])

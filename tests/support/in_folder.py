@@ -13,6 +13,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if sys.argv[1:] else ""  # of tests that are given one
 
+# K and V of a head of 64: 256 bytes a key, so that 1 MiB has 4K keys.
+SMALL_GPU = """[gpu]
+description = a small GPU
+sms = 4; assumed; test
+l2-bytes = 1MiB; assumed; test
+l2-gb-per-s = 1000; assumed; test
+dram-gb-per-s = 1000; assumed; test
+latency-near-ns = 150; assumed; test
+latency-dram-ns = 400; assumed; test
+launch-ns = 8000; assumed; test
+bf16-tflops = 4; assumed; test
+sm-clock-mhz = 1000; assumed; test
+"""
+
 
 def run(*words, **more):
     """Runs the program; a single argument is a list of its words, or a line of them."""

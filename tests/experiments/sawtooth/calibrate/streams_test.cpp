@@ -12,8 +12,12 @@ namespace {
 
 using cupti::L2Counter;
 
-inline void set(StreamRow& row, L2Counter counter, int64_t value) {
-  row.count(counter) = value;
+/// A row of which counters are others.
+StreamRow with(StreamRow row, std::initializer_list<std::pair<L2Counter, int64_t>> counts,
+               std::vector<int64_t> dram_by_pass = {}) {
+  for (const auto& [counter, value] : counts) row.count(counter) = value;
+  if (!dram_by_pass.empty()) row.dram_read_by_pass = std::move(dram_by_pass);
+  return row;
 }
 
 /// A read of `mib` MiB of which `dram_share` comes from DRAM, half of the lines through the fabric:
@@ -27,15 +31,15 @@ inline StreamRow read_row(StreamShape shape, bool reversed, int64_t mib, const c
   row.buffer_sectors = mib * 32768;  // 2^20 / 32
   row.expected_sectors = row.buffer_sectors * (shape == StreamShape::all ? 132 : 1);
   const auto dram = static_cast<int64_t>(dram_share * double(row.buffer_sectors));
-  set(row, L2Counter::dram_read, dram);
-  set(row, L2Counter::fill_device, dram);
-  set(row, L2Counter::l2_read_miss, dram);
-  set(row, L2Counter::fabric_read, dram / 2);
-  set(row, L2Counter::fabric_read_miss, dram / 2);
-  set(row, L2Counter::sm_read, row.expected_sectors);
-  set(row, L2Counter::l2_read, row.expected_sectors);
-  row.dram_read_by_pass = {dram, dram};
-  return row;
+  return with(row,
+              {{L2Counter::dram_read, dram},
+               {L2Counter::fill_device, dram},
+               {L2Counter::l2_read_miss, dram},
+               {L2Counter::fabric_read, dram / 2},
+               {L2Counter::fabric_read_miss, dram / 2},
+               {L2Counter::sm_read, row.expected_sectors},
+               {L2Counter::l2_read, row.expected_sectors}},
+              {dram, dram});
 }
 
 constexpr int64_t l2_bytes = int64_t{60} << 20;
@@ -46,13 +50,6 @@ bool passes(const char* check, const std::vector<StreamRow>& rows) {
 
 StreamRow same(int64_t mib, const char* range, double dram_share, int repetition = 0) {
   return read_row(StreamShape::same, false, mib, range, dram_share, repetition);
-}
-/// A row of which counters are others.
-StreamRow with(StreamRow row, std::initializer_list<std::pair<L2Counter, int64_t>> counts,
-               std::vector<int64_t> dram_by_pass = {}) {
-  for (const auto& [counter, value] : counts) set(row, counter, value);
-  if (!dram_by_pass.empty()) row.dram_read_by_pass = std::move(dram_by_pass);
-  return row;
 }
 
 // The tolerance is 0.005 of the compulsory sectors: both sides of it.

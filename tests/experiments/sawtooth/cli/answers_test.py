@@ -191,6 +191,12 @@ class Comparing(InFolder):
     def file(self, name, kept, **cells):
         return write_table(self.folder / name, [{**row, **cells} for row in kept])
 
+    def compared(self, kept, *options, **cells):
+        """What compare says of rows that were measured with these cells."""
+        predicted = self.file("p.csv", kept)
+        measured = self.file("m.csv", kept, source="measured", **cells)
+        return run("compare", predicted, measured, *options)
+
     def test_predictions_are_not_held_against_themselves(self):
         path = self.file("p.csv", self.rows)
         done = run(f"compare {path} {path}")
@@ -212,12 +218,8 @@ class Comparing(InFolder):
         )
 
     def test_one_point_has_a_line_a_counter(self):
-        predicted = self.file("p.csv", self.rows[:1])
         reads = int(self.rows[0]["dram_read_sectors"])
-        measured = self.file(
-            "m.csv", self.rows[:1], source="measured", dram_read_sectors=reads // 2
-        )
-        said = run(f"compare {predicted} {measured} --tolerance 5%")
+        said = self.compared(self.rows[:1], "--tolerance", "5%", dram_read_sectors=reads // 2)
         self.assertRegex(
             said.stdout,
             rf"dram_read_sectors +{reads} +{reads // 2} +\+100\.\d\d % .*beyond 5\.00 %",
@@ -226,16 +228,12 @@ class Comparing(InFolder):
         self.assertEqual(said.returncode, 1)
 
     def test_points_that_are_few_are_told_apart_by_what_differs(self):
-        predicted = self.file("p.csv", self.rows)
-        measured = self.file("m.csv", self.rows, source="measured")
-        said = run(f"compare {predicted} {measured}").stdout
+        said = self.compared(self.rows).stdout
         for seq in ("1024", "2048"):
             self.assertIn(f"gb10, batch 1, heads 1, seq {seq} x {seq}, head dim 64", said)
 
     def test_one_line_says_why_rows_do_not_join(self):
-        predicted = self.file("p.csv", self.rows)
-        measured = self.file("m.csv", self.rows, source="measured", scan="sawtooth", heads="")
-        done = run(f"compare {predicted} {measured}")
+        done = self.compared(self.rows, scan="sawtooth", heads="")
         (line,) = [line for line in done.stdout.splitlines() if "kept apart" in line]
         self.assertIn("scan (2 points): linear, not sawtooth", line)
         self.assertIn("heads (2 points): is empty in ", line)

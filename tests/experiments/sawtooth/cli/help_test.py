@@ -89,7 +89,7 @@ class Faces(InFolder):
             refused = self.run_program(*drawn, code=2).stderr
             self.assertIn("no column seq_kw; did you mean seq_kv?", refused)
 
-    def test_completion_knows_figures_gpus_and_flags(self):
+    def test_completion_knows_commands_options_values_figures_gpus_and_flags(self):
         script = self.run_program("--completion", "bash").stdout
         (self.folder / "completion").write_text(script)
 
@@ -103,6 +103,12 @@ class Faces(InFolder):
             )
             return done.stdout.split()
 
+        self.assertEqual(completed("sawtooth", "sim"), ["simulate"])
+        self.assertEqual(completed("sawtooth", "simulate", "--miss"), ["--miss-curve"])
+        self.assertEqual(completed("sawtooth", "simulate", "--scan", "att"), ["attach"])
+        last_of_a_list = completed("sawtooth", "simulate", "--scan", "linear,att")
+        self.assertEqual(last_of_a_list, ["linear,attach"])
+        self.assertEqual(completed("sawtooth", "simulate", "--gpu", "gb1"), ["gb10"])
         self.assertEqual(completed("sawtooth", "plot", "miss_c"), ["miss_curve"])
         self.assertEqual(completed("sawtooth", "gpus", "a100"), ["a100-sxm-40gb", "a100-sxm-80gb"])
         self.assertEqual(completed("sawtooth", "record", "--ker"), ["--kernel"])

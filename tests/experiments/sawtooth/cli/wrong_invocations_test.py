@@ -35,6 +35,7 @@ FILES["with_jitter.ini"] = GPU.replace("a GPU", "a GPU\nkernel-costs = ./jitter.
 
 SIMULATE = "simulate --gpu gb10 --csv new.csv "
 SETS = SIMULATE + "--seq 64 --l2 sets "
+SEARCH = "search --gpu gb10 --seq 1K "
 TIMED = "simulate --seq 1K --timing timed --csv new.csv --gpu "
 # By how the line says what is allowed: keys, and of each a value that is not.
 VALUES = {
@@ -130,13 +131,18 @@ MISTAKES = [
     ("simulate --gpu gb10 --seq 64 --csv other.csv --resume", "other.csv: --resume: its columns "),
     ("simulate --gpu gb10 --seq 64 --csv r.csv", "r.csv.partial: has 1 row of a sweep that was in"),
     ("simulate --gpu gb10 --seq 64 --resume", "--resume: needs --csv FILE to go on with"),
+    ("simulate --gpu gb10 --seq 64 --resume --csv -", "--resume: needs --csv FILE to go on with"),
     (SIMULATE + "--seq 64 --resume --overwrite", "--overwrite: has no effect beside --resume; lea"),
     (SIMULATE + "--seq 64 --by-tensor no/such/t.csv", "no/such/t.csv: cannot be written"),
     (SIMULATE + "--seq 64 --by-tensor -", "'-': only --csv can go to standard output"),
-    ("search --gpu gb10 --seq 1K --best no/such/b.ini", "no/such/b.ini: cannot be written"),
+    (SEARCH + "--best no/such/b.ini", "no/such/b.ini: cannot be written"),
     (SIMULATE + "--seq 64 --wavefront no/such/w.csv", "no/such/w.csv: cannot be written"),
     (SIMULATE + "--seq 64 --timeline no/such/t.json", "no/such/t.json: cannot be written"),
     # Other commands.
+    (SEARCH + "--budget lots", "--budget: 'lots' is not"),
+    (SEARCH + "--minimise gpu", "--minimise: 'gpu' is no"),
+    (SEARCH + "--subject-to time", "--subject-to: 'time' has"),
+    (SEARCH + "--orders 8", "--orders: was removed; "),
     ("simulat", "'simulat' is no command; allowed: simulate"),
     ("run", "run: needs a configuration: sawtooth run CONFIG"),
     ("run none.ini", "none.ini: cannot be read"),

@@ -44,10 +44,13 @@ Cells measured(const std::string& seq, const std::string& misses,
 
 const std::vector<std::string_view> misses{"l2_read_miss_sectors"};
 
+Comparison compared(const std::vector<Cells>& of_models, const std::vector<Cells>& of_launches) {
+  return compare_tables(table("p", of_models), table("m", of_launches), misses);
+}
+
 TEST(Compare, RepetitionsAreComparedByTheirMedian) {
-  const Comparison c = compare_tables(
-      table("p", {predicted("1", "110")}),
-      table("m", {measured("1", "90"), measured("1", "100"), measured("1", "1000")}), misses);
+  const Comparison c = compared({predicted("1", "110")},
+                                {measured("1", "90"), measured("1", "100"), measured("1", "1000")});
   ASSERT_EQ(c.errors.size(), 1u);
   EXPECT_DOUBLE_EQ(c.errors[0].measured, 100);
   EXPECT_DOUBLE_EQ(c.errors[0].relative().value(), 0.1);
@@ -58,8 +61,7 @@ TEST(Compare, AnIntervalIsOfThePredictionThatHasBothEnds) {
   Cells with = predicted("1", "100"), half = predicted("2", "100");
   with["l2_read_miss_sectors_low"] = half["l2_read_miss_sectors_low"] = "80";
   with["l2_read_miss_sectors_high"] = "130";
-  const Comparison c = compare_tables(
-      table("p", {with, half}), table("m", {measured("1", "90"), measured("2", "90")}), misses);
+  const Comparison c = compared({with, half}, {measured("1", "90"), measured("2", "90")});
   ASSERT_EQ(c.errors.size(), 2u);
   ASSERT_TRUE(c.errors[0].interval.has_value());
   EXPECT_EQ(c.errors[0].interval->low, 80);
@@ -70,10 +72,8 @@ TEST(Compare, AnIntervalIsOfThePredictionThatHasBothEnds) {
 TEST(Compare, KernelsJoinByFamilyAndStayApartOtherwise) {
   Cells mma = predicted("1", "100");
   mma["kernel"] = "mma";
-  const Comparison c = compare_tables(
-      table("p", {mma}),
-      table("m", {measured("1", "100", "mma-128x64"), measured("1", "50", "hopper-192x128")}),
-      misses);
+  const Comparison c =
+      compared({mma}, {measured("1", "100", "mma-128x64"), measured("1", "50", "hopper-192x128")});
   EXPECT_EQ(c.errors.size(), 1u);
   EXPECT_EQ(c.measured_alone, 1u);
   EXPECT_EQ(c.predicted_alone, 0u);
@@ -81,8 +81,7 @@ TEST(Compare, KernelsJoinByFamilyAndStayApartOtherwise) {
 
 TEST(Compare, EveryModelIsAGroupOfItsOwn) {
   const Comparison c =
-      compare_tables(table("p", {predicted("1", "100"), predicted("1", "150", "halves")}),
-                     table("m", {measured("1", "100")}), misses);
+      compared({predicted("1", "100"), predicted("1", "150", "halves")}, {measured("1", "100")});
   ASSERT_EQ(c.errors.size(), 2u);
   EXPECT_EQ(c.errors[0].point->group, "lockstep, lru");
   EXPECT_EQ(c.errors[0].relative(), 0.0);
@@ -99,8 +98,7 @@ TEST(Compare, APredictionMadeInAnotherWayIsAGroupOfItsOwn) {
   Cells ways = usual;
   ways["l2"] = "sets";
   ways["l2_ways"] = "8";
-  const Comparison c = compare_tables(table("p", {usual, without, ways}),
-                                      table("m", {measured("1", "100")}), misses);
+  const Comparison c = compared({usual, without, ways}, {measured("1", "100")});
   ASSERT_EQ(c.errors.size(), 3u);
   EXPECT_EQ(c.errors[0].point->group, "lockstep, lru, sawtooth 0.1.0");
   EXPECT_EQ(c.errors[1].point->group, "lockstep, lru, sawtooth 0.1.0 without merging launches 3");
@@ -110,8 +108,7 @@ TEST(Compare, APredictionMadeInAnotherWayIsAGroupOfItsOwn) {
 TEST(Compare, RowsThatDifferInTheirScheduleDoNotJoin) {
   Cells other = measured("1", "100");
   other["scan"] = "sawtooth";
-  const Comparison c =
-      compare_tables(table("p", {predicted("1", "100")}), table("m", {other}), misses);
+  const Comparison c = compared({predicted("1", "100")}, {other});
   EXPECT_TRUE(c.errors.empty());
   EXPECT_EQ(c.predicted_alone, 1u);
   EXPECT_EQ(c.measured_alone, 1u);
@@ -125,8 +122,7 @@ TEST(Compare, RowsOfAnotherGpuOrOfNoneDoNotJoin) {
       Cells other = measured("1", "100");
       other["gpu"] = gpu;
       other["source"] = source;
-      const Comparison c =
-          compare_tables(table("p", {predicted("1", "100")}), table("m", {other}), misses);
+      const Comparison c = compared({predicted("1", "100")}, {other});
       EXPECT_TRUE(c.errors.empty());
       ASSERT_EQ(c.apart.size(), 1u);
       EXPECT_EQ(c.apart.at("gpu").points, 1u);
@@ -134,7 +130,7 @@ TEST(Compare, RowsOfAnotherGpuOrOfNoneDoNotJoin) {
   }
   Cells p = predicted("1", "100"), m = measured("1", "100");
   p["gpu"] = m["gpu"] = "";
-  EXPECT_TRUE(compare_tables(table("p", {p}), table("m", {m}), misses).errors.empty());
+  EXPECT_TRUE(compared({p}, {m}).errors.empty());
 }
 
 TEST(Compare, EmptyCellsOfPublishedRowsAgreeWithEverythingOnEitherSide) {
@@ -147,8 +143,7 @@ TEST(Compare, EmptyCellsOfPublishedRowsAgreeWithEverythingOnEitherSide) {
 }
 
 TEST(Compare, CountersThatOneSideLacksAreLeftOut) {
-  const Comparison c =
-      compare_tables(table("p", {predicted("1", "")}), table("m", {measured("1", "100")}), misses);
+  const Comparison c = compared({predicted("1", "")}, {measured("1", "100")});
   EXPECT_TRUE(c.errors.empty());
   EXPECT_EQ(c.predicted_alone, 0u);
 }
@@ -184,8 +179,7 @@ TEST(Compare, CapacitiesAreGroupsOfTheirOwn) {
   full["l2_bytes"] = "62914560";
   Cells odd = predicted("1", "150");
   odd["l2_bytes"] = "1000";
-  const Comparison c =
-      compare_tables(table("p", {full, odd}), table("m", {measured("1", "100")}), misses);
+  const Comparison c = compared({full, odd}, {measured("1", "100")});
   ASSERT_EQ(c.errors.size(), 2u);
   EXPECT_EQ(c.errors[0].point->group, "lockstep, lru, 60 MiB");
   EXPECT_EQ(c.errors[1].point->group, "lockstep, lru, 1000 B");
@@ -198,8 +192,7 @@ TEST(Compare, AnErrorInsideTheRangeOfTheLaunchesCountsAsZero) {
   for (const char* value : {"100", "140", "120", "130", "110"}) {
     launches.push_back(measured("1", value));
   }
-  const Comparison c =
-      compare_tables(table("p", {predicted("1", "103")}), table("m", launches), misses);
+  const Comparison c = compared({predicted("1", "103")}, launches);
   const PointError& error = c.errors.at(0);
   EXPECT_DOUBLE_EQ(error.launches.low, 102);
   EXPECT_DOUBLE_EQ(error.launches.high, 138);
@@ -216,13 +209,8 @@ TEST(Compare, PointsKnowTheirMeasuredDramReadsOverTheCompulsoryOnes) {
   p["cold_read_sectors"] = "50";
   Cells m = measured("1", "100");
   m["dram_read_sectors"] = "80";
-  EXPECT_EQ(
-      compare_tables(table("p", {p}), table("m", {m}), misses).errors[0].point->over_compulsory,
-      1.6);
-  EXPECT_EQ(compare_tables(table("p", {predicted("1", "100")}), table("m", {m}), misses)
-                .errors[0]
-                .point->over_compulsory,
-            std::nullopt);
+  EXPECT_EQ(compared({p}, {m}).errors[0].point->over_compulsory, 1.6);
+  EXPECT_EQ(compared({predicted("1", "100")}, {m}).errors[0].point->over_compulsory, std::nullopt);
 }
 
 // A library's row has no schedule: it joins what was predicted for that library, nothing else.

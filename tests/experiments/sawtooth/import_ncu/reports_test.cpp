@@ -59,32 +59,28 @@ const Cells second_launch{{"dram_read_sectors", "16965936"},
                           {"l2_read_miss_sectors", "30310000"},
                           {"status", "ok"}};
 
-TEST(NcuReports, ADetailsPageHasARowAMetric) {
-  const CsvTable rows = rows_of("details_one_metric_a_row.csv");
-  ASSERT_EQ(rows.rows.size(), 2u);
-  expect_cells(rows, 0, first_launch);
-  expect_cells(rows, 1, second_launch);
-  expect_cells(rows, 0, {{"profiled_time_us", "24512.35"}});
-  expect_cells(rows, 1, {{"profiled_time_us", "24498.11"}});
+// A row a metric; units, of which 541.95 Mbyte would be 16,935,938 sectors: sectors beat rounded
+// bytes; and decimal commas beside semicolons.
+TEST(NcuReports, PagesUnitsAndSeparatorsGiveTheSameCounters) {
+  const std::pair<const char*, std::pair<const char*, const char*>> files[] = {
+      {"details_one_metric_a_row.csv", {"24512.35", "24498.11"}},
+      {"units_auto.csv", {"24510.00", "24500.00"}},
+      {"semicolon_locale.csv", {"24512.35", "24498.11"}}};
+  for (const auto& [name, times_us] : files) {
+    SCOPED_TRACE(name);
+    const CsvTable rows = rows_of(name);
+    ASSERT_EQ(rows.rows.size(), 2u);
+    expect_cells(rows, 0, first_launch);
+    expect_cells(rows, 1, second_launch);
+    expect_cells(rows, 0, {{"profiled_time_us", times_us.first}});
+    expect_cells(rows, 1, {{"profiled_time_us", times_us.second}});
+  }
 }
 
-TEST(NcuReports, UnitsAreConvertedAndSectorsBeatRoundedBytes) {
-  const CsvTable rows = rows_of("units_auto.csv");  // 541.95 Mbyte would be 16,935,938 sectors
-  ASSERT_EQ(rows.rows.size(), 2u);
-  expect_cells(rows, 0, first_launch);
-  expect_cells(rows, 1, second_launch);
-  expect_cells(rows, 0, {{"profiled_time_us", "24510.00"}});
-  expect_cells(rows, 1, {{"profiled_time_us", "24500.00"}});
-}
-
-TEST(NcuReports, SemicolonsGoWithDecimalCommas) {
+TEST(NcuReports, NamesAndOtherMetricsMayHoldCommas) {
   const NcuTables tables = imported(file_text("semicolon_locale.csv"));
-  const CsvTable rows = parse_csv(tables.rows, "rows");
-  ASSERT_EQ(rows.rows.size(), 2u);
-  expect_cells(rows, 0, first_launch);
-  expect_cells(rows, 1, second_launch);
-  expect_cells(rows, 0, {{"profiled_time_us", "24512.35"}});
-  EXPECT_TRUE(rows.cell(0, "kernel_name")
+  EXPECT_TRUE(parse_csv(tables.rows, "rows")
+                  .cell(0, "kernel_name")
                   .starts_with("void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64"));
   EXPECT_THAT(tables.long_table, HasSubstr("lts__t_sector_hit_rate.pct,97.21,%"));
 }

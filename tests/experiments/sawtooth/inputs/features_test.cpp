@@ -12,11 +12,11 @@
 namespace sawtooth::experiments {
 namespace {
 
-using sawtooth::test::TemporaryFolder;
 using test::given;
 using test::Options;
 using test::point_of;
 using test::refusal_of;
+using test::TemporaryFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -47,52 +47,49 @@ struct Columns {
   Options other;  // of another point
 };
 
-class FeatureColumns : public testing::TestWithParam<Columns> {};
-
-TEST_P(FeatureColumns, TellPointsApartAndAreEmptyWithoutIt) {
-  const auto& [options, cells, other] = GetParam();
-  const CsvRow row = cells_of(options), plain = cells_of({});
-  for (const auto& [column, text] : cells) {
-    EXPECT_EQ(cell(row, column), text) << column;
-    EXPECT_EQ(cell(plain, column), column == "pass" ? "forward" : "") << column;
+TEST(FeatureColumns, TellPointsApartAndAreEmptyWithoutIt) {
+  const Columns all[] = {
+      {backward({}),
+       {{"pass", "backward"}, {"dq", "atomic"}, {"small_kernels", "off"}},
+       backward({{"dq", "separate"}})},
+      {backward({{"small-kernels", "on"}}), {{"small_kernels", "on"}}, backward({})},
+      {{{"head-dim", "192/128"}},
+       {{"head_dim_v", "128"}, {"kv_latent", ""}, {"kv_dtype", ""}},
+       {{"head-dim", "192"}}},
+      {{{"head-dim", "576/512"}, {"kv-latent", "on"}, {"kv-dtype", "fp8"}},
+       {{"head_dim_v", "512"}, {"kv_latent", "on"}, {"kv_dtype", "fp8"}},
+       {{"head-dim", "576/512"}, {"kv-latent", "on"}, {"kv-dtype", "int8"}}},
+      {packed({}), {{"pack_gqa", "on"}}, {{"heads", "16"}, {"kv-heads", "4"}}},
+      {{{"lengths", "4K+1K"}},
+       {{"lengths", "4096+1024"}, {"q_lengths", "4096+1024"}, {"sequence_order", "given"}},
+       {{"lengths", "4K+1K"}, {"sequence-order", "longest"}}},
+      {{{"ring", "4"}, {"mask", "causal"}, {"ring-rank", "2"}},
+       {{"ring", "4"},
+        {"ring_order", "zigzag"},
+        {"ring_mover", "copy"},
+        {"ring_rank", "2"},
+        {"ring_step", "all"}},
+       {{"ring", "4"}, {"mask", "causal"}}},
+      {{{"heads", "8"}, {"head-shards", "4"}},
+       {{"head_shards", "4"}, {"exchange", "none"}},
+       {{"heads", "8"}, {"head-shards", "4"}, {"exchange", "megatron"}}},
+      {{{"batch", "2"}, {"prefix", "512"}},
+       {{"prefix", "512"}, {"prefix_group", "2"}},
+       {{"batch", "2"}, {"prefix", "256"}}},
+      {{{"page-rows", "64"}},
+       {{"page_rows", "64"}, {"page_table", "identity"}},
+       {{"page-rows", "64"}, {"page-table", "shuffle:7"}}}};
+  const CsvRow plain = cells_of({});
+  for (const auto& [options, cells, other] : all) {
+    const CsvRow row = cells_of(options);
+    for (const auto& [column, text] : cells) {
+      EXPECT_EQ(cell(row, column), text) << column;
+      EXPECT_EQ(cell(plain, column), column == "pass" ? "forward" : "") << column;
+    }
+    EXPECT_NE(run_id(row), run_id(plain));
+    EXPECT_NE(run_id(row), run_id(cells_of(other)));
   }
-  EXPECT_NE(run_id(row), run_id(plain));
-  EXPECT_NE(run_id(row), run_id(cells_of(other)));
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Features, FeatureColumns,
-    testing::Values(
-        Columns{backward({}),
-                {{"pass", "backward"}, {"dq", "atomic"}, {"small_kernels", "off"}},
-                backward({{"dq", "separate"}})},
-        Columns{backward({{"small-kernels", "on"}}), {{"small_kernels", "on"}}, backward({})},
-        Columns{{{"head-dim", "192/128"}},
-                {{"head_dim_v", "128"}, {"kv_latent", ""}, {"kv_dtype", ""}},
-                {{"head-dim", "192"}}},
-        Columns{{{"head-dim", "576/512"}, {"kv-latent", "on"}, {"kv-dtype", "fp8"}},
-                {{"head_dim_v", "512"}, {"kv_latent", "on"}, {"kv_dtype", "fp8"}},
-                {{"head-dim", "576/512"}, {"kv-latent", "on"}, {"kv-dtype", "int8"}}},
-        Columns{packed({}), {{"pack_gqa", "on"}}, {{"heads", "16"}, {"kv-heads", "4"}}},
-        Columns{{{"lengths", "4K+1K"}},
-                {{"lengths", "4096+1024"}, {"q_lengths", "4096+1024"}, {"sequence_order", "given"}},
-                {{"lengths", "4K+1K"}, {"sequence-order", "longest"}}},
-        Columns{{{"ring", "4"}, {"mask", "causal"}, {"ring-rank", "2"}},
-                {{"ring", "4"},
-                 {"ring_order", "zigzag"},
-                 {"ring_mover", "copy"},
-                 {"ring_rank", "2"},
-                 {"ring_step", "all"}},
-                {{"ring", "4"}, {"mask", "causal"}}},
-        Columns{{{"heads", "8"}, {"head-shards", "4"}},
-                {{"head_shards", "4"}, {"exchange", "none"}},
-                {{"heads", "8"}, {"head-shards", "4"}, {"exchange", "megatron"}}},
-        Columns{{{"batch", "2"}, {"prefix", "512"}},
-                {{"prefix", "512"}, {"prefix_group", "2"}},
-                {{"batch", "2"}, {"prefix", "256"}}},
-        Columns{{{"page-rows", "64"}},
-                {{"page_rows", "64"}, {"page_table", "identity"}},
-                {{"page-rows", "64"}, {"page-table", "shuffle:7"}}}));
 
 // What a feature, or a combination with it, refuses: the beginning of the message and a part of it.
 struct Refused {
@@ -100,36 +97,67 @@ struct Refused {
   std::string key, words;
 };
 
-class FeatureRefusal : public testing::TestWithParam<Refused> {};
-
-TEST_P(FeatureRefusal, NamesTheKeyAndWhatIsAllowed) {
-  const auto& [options, key, words] = GetParam();
-  EXPECT_THAT(refusal_of(options), HasSubstr(key + ": "));
-  EXPECT_THAT(refusal_of(options), HasSubstr(words));
+TEST(FeatureRefusal, NamesTheKeyAndWhatIsAllowed) {
+  const Refused all[] = {
+      // The backward pass.
+      {backward({{"loop", "kv-outer"}}), "loop", "items are K/V tiles"},
+      {backward({{"kv-split", "2"}}), "kv-split", "allowed: 1"},
+      {backward({{"launch", "balanced"}}), "launch", "with pass = backward"},
+      {backward({{"prefetch", "1"}}), "prefetch", "allowed: 0"},
+      {backward({{"lse", "on"}}), "lse", "allowed: off"},
+      {backward({{"dq", "ordered"}, {"timing", "lockstep"}}), "dq", "or timing = timed"},
+      {backward(packed({})), "pack-gqa", "with pass = backward: off"},
+      {{{"dq", "atomic"}}, "dq", "no effect without pass = backward"},
+      {{{"small-kernels", "on"}}, "small-kernels", "without pass = backward"},
+      // Widths and types of rows.
+      {{{"head-dim", "192/128"}, {"head-dim-v", "64"}}, "head-dim-v", "says it too"},
+      {{{"head-dim-v", "128"}, {"kv-latent", "on"}}, "kv-latent", "up to head-dim = 64"},
+      {backward({{"kv-dtype", "fp8"}}), "pass", "allowed with kv-latent, kv-dtype"},
+      {backward({{"dtype", "fp8"}}), "pass", "dtype = fp8: forward"},
+      {{{"ring", "4"}, {"head-dim", "192/128"}}, "ring", "rows of one width"},
+      {{{"head-dim-v", "4"}, {"tile-q", "8"}}, "tile-q", "8 rows x 8 bytes share lines"},
+      // Masks that are lists of tiles.
+      {{{"seq", "1K"}, {"mask", "document:512"}}, "mask", "documents have 512 rows"},
+      {{{"seq-q", "512"}, {"seq-kv", "1K"}, {"mask", "document:1K"}}, "mask", "alike"},
+      {{{"lengths", "1K+2K"}, {"mask", "prefix-lm:8"}}, "mask", "none, causal, window:W"},
+      {{{"ring", "4"}, {"mask", "prefix-lm:8"}}, "mask", "a ring takes none or causal"},
+      {backward({{"dq", "ordered"}, {"timing", "timed"}, {"mask", "prefix-lm:8"}}), "dq",
+       "atomic, separate"},
+      // Sequences of their own lengths.
+      {{{"lengths", "4K+1K"}, {"seq-kv", "4K"}}, "seq-kv", "no effect beside lengths"},
+      {{{"lengths", "4K+1K"}, {"seq", "4K"}}, "seq", "no effect beside lengths"},
+      {{{"lengths", "4K"}, {"q-lengths", "1"}, {"seq-q", "1"}}, "seq-q", "q-lengths"},
+      {{{"lengths", "4K+1K"}, {"batch", "3"}}, "lengths", "has 2 sequences, batch = 3"},
+      {{{"lengths", "4K+1K"}, {"q-lengths", "1"}}, "q-lengths", "1 sequences, batch = 2"},
+      {{{"lengths", "0+0"}}, "lengths", "all sequences are empty"},
+      {{{"q-lengths", "1+2"}}, "seq", "not given"},
+      {backward({{"lengths", "4K+1K"}}), "pass", "backward takes sequences of one"},
+      {{{"lengths", "4K+1K"}, {"prefetch", "1"}}, "prefetch", "not modelled with lengths"},
+      {{{"lengths", "4K+1K"}, {"launch", "balanced"}}, "launch", "cuts items of one"},
+      {{{"lengths", "4K+1K"}, {"loop", "kv-outer"}}, "loop", "takes sequences of one"},
+      {{{"sequence-order", "longest"}}, "sequence-order", "no effect without lengths"},
+      // Rings, heads in shards, prefixes and pages.
+      {{{"ring", "2"}, {"mask", "window:64"}}, "mask", "none or causal"},
+      {{{"ring", "2"}, {"seq-kv", "512"}, {"seq-q", "1K"}}, "ring", "as many queries as"},
+      {{{"ring", "2"}, {"kv-split", "2"}}, "kv-split", "takes 1"},
+      {{{"ring", "2"}, {"lse", "on"}}, "lse", "leave it out"},
+      {{{"ring", "2"}, {"launches", "3"}}, "launches", "takes no ring"},
+      {{{"ring", "2"}, {"head-shards", "1"}}, "head-shards", "a ring takes none"},
+      {{{"ring", "2"}, {"ring-rank", "2"}}, "ring-rank", "below ring = 2"},
+      {{{"ring", "2"}, {"ring-step", "9"}}, "ring-step", "below ring = 2"},
+      {{{"ring", "2"}, {"ring-rank", "some"}}, "ring-rank", "or all"},
+      {{{"ring", "3"}}, "ring", "multiple of 6"},
+      {{{"ring-step", "1"}}, "ring-step", "no effect without ring"},
+      {{{"heads", "8"}, {"head-shards", "3"}}, "head-shards", "no equal heads"},
+      {{{"exchange", "ulysses"}}, "exchange", "without head-shards"},
+      {{{"prefix-group", "2"}}, "prefix-group", "no effect without prefix"},
+      {{{"page-table", "identity"}}, "page-table", "no effect without page-rows"},
+      {{{"prefix", "8"}, {"prefix-group", "2"}}, "prefix-group", "number of sequences, 1"}};
+  for (const auto& [options, key, words] : all) {
+    EXPECT_THAT(refusal_of(options), HasSubstr(key + ": ")) << words;
+    EXPECT_THAT(refusal_of(options), HasSubstr(words)) << key;
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Backward, FeatureRefusal,
-    testing::Values(
-        Refused{backward({{"loop", "kv-outer"}}), "loop", "items are K/V tiles"},
-        Refused{backward({{"kv-split", "2"}}), "kv-split", "allowed: 1"},
-        Refused{backward({{"launch", "balanced"}}), "launch", "with pass = backward"},
-        Refused{backward({{"prefetch", "1"}}), "prefetch", "allowed: 0"},
-        Refused{backward({{"lse", "on"}}), "lse", "allowed: off"},
-        Refused{backward({{"dq", "ordered"}, {"timing", "lockstep"}}), "dq", "or timing = timed"},
-        Refused{backward(packed({})), "pack-gqa", "with pass = backward: off"},
-        Refused{{{"dq", "atomic"}}, "dq", "no effect without pass = backward"},
-        Refused{{{"small-kernels", "on"}}, "small-kernels", "without pass = backward"}));
-
-INSTANTIATE_TEST_SUITE_P(
-    Widths, FeatureRefusal,
-    testing::Values(
-        Refused{{{"head-dim", "192/128"}, {"head-dim-v", "64"}}, "head-dim-v", "says it too"},
-        Refused{{{"head-dim-v", "128"}, {"kv-latent", "on"}}, "kv-latent", "up to head-dim = 64"},
-        Refused{backward({{"kv-dtype", "fp8"}}), "pass", "allowed with kv-latent, kv-dtype"},
-        Refused{backward({{"dtype", "fp8"}}), "pass", "dtype = fp8: forward"},
-        Refused{{{"ring", "4"}, {"head-dim", "192/128"}}, "ring", "rows of one width"},
-        Refused{{{"head-dim-v", "4"}, {"tile-q", "8"}}, "tile-q", "8 rows x 8 bytes share lines"}));
 
 // D = 192 and 128: 2 (192 + 128) FLOP a pair forward, 2 (3 x 192 + 2 x 128) backward.
 TEST(WidthsPoint, FlopAreThoseOfBothWidths) {
@@ -260,12 +288,7 @@ TEST(ListedMasks, AFileOfBlocksSaysWhatIsWrongAndIsPartOfItsRow) {
   const TemporaryFolder folder;
   const auto refusal = [&](const std::string& text) {
     const std::string path = folder.write("blocks.txt", text);
-    try {
-      point_of({{"seq", "256"}, {"mask", "blocks:" + path}});
-    } catch (const std::exception& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return refusal_of({{"seq", "256"}, {"mask", "blocks:" + path}});
   };
   EXPECT_THAT(refusal("0\n0 2\n"),
               HasSubstr(":2: '2' is no block behind the one before; allowed: 0 to 1"));
@@ -277,53 +300,6 @@ TEST(ListedMasks, AFileOfBlocksSaysWhatIsWrongAndIsPartOfItsRow) {
   };
   EXPECT_NE(id("0\n0\n"), id("0\n1\n"));
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    ListedMasks, FeatureRefusal,
-    testing::Values(
-        Refused{{{"seq", "1K"}, {"mask", "document:512"}}, "mask", "documents have 512 rows"},
-        Refused{{{"seq-q", "512"}, {"seq-kv", "1K"}, {"mask", "document:1K"}}, "mask", "alike"},
-        Refused{{{"lengths", "1K+2K"}, {"mask", "prefix-lm:8"}}, "mask", "none, causal, window:W"},
-        Refused{{{"ring", "4"}, {"mask", "prefix-lm:8"}}, "mask", "a ring takes none or causal"},
-        Refused{backward({{"dq", "ordered"}, {"timing", "timed"}, {"mask", "prefix-lm:8"}}), "dq",
-                "atomic, separate"}));
-
-INSTANTIATE_TEST_SUITE_P(
-    Lengths, FeatureRefusal,
-    testing::Values(
-        Refused{{{"lengths", "4K+1K"}, {"seq-kv", "4K"}}, "seq-kv", "no effect beside lengths"},
-        Refused{{{"lengths", "4K+1K"}, {"seq", "4K"}}, "seq", "no effect beside lengths"},
-        Refused{{{"lengths", "4K"}, {"q-lengths", "1"}, {"seq-q", "1"}}, "seq-q", "q-lengths"},
-        Refused{{{"lengths", "4K+1K"}, {"batch", "3"}}, "lengths", "has 2 sequences, batch = 3"},
-        Refused{{{"lengths", "4K+1K"}, {"q-lengths", "1"}}, "q-lengths", "1 sequences, batch = 2"},
-        Refused{{{"lengths", "0+0"}}, "lengths", "all sequences are empty"},
-        Refused{{{"q-lengths", "1+2"}}, "seq", "not given"},
-        Refused{backward({{"lengths", "4K+1K"}}), "pass", "backward takes sequences of one"},
-        Refused{{{"lengths", "4K+1K"}, {"prefetch", "1"}}, "prefetch", "not modelled with lengths"},
-        Refused{{{"lengths", "4K+1K"}, {"launch", "balanced"}}, "launch", "cuts items of one"},
-        Refused{{{"lengths", "4K+1K"}, {"loop", "kv-outer"}}, "loop", "takes sequences of one"},
-        Refused{{{"sequence-order", "longest"}}, "sequence-order", "no effect without lengths"}));
-
-INSTANTIATE_TEST_SUITE_P(
-    Several, FeatureRefusal,
-    testing::Values(
-        Refused{{{"ring", "2"}, {"mask", "window:64"}}, "mask", "none or causal"},
-        Refused{{{"ring", "2"}, {"seq-kv", "512"}, {"seq-q", "1K"}}, "ring", "as many queries as"},
-        Refused{{{"ring", "2"}, {"kv-split", "2"}}, "kv-split", "takes 1"},
-        Refused{{{"ring", "2"}, {"lse", "on"}}, "lse", "leave it out"},
-        Refused{{{"ring", "2"}, {"launches", "3"}}, "launches", "takes no ring"},
-        Refused{{{"ring", "2"}, {"head-shards", "1"}}, "head-shards", "a ring takes none"},
-        Refused{{{"ring", "2"}, {"ring-rank", "2"}}, "ring-rank", "below ring = 2"},
-        Refused{{{"ring", "2"}, {"ring-step", "9"}}, "ring-step", "below ring = 2"},
-        Refused{{{"ring", "2"}, {"ring-rank", "some"}}, "ring-rank", "or all"},
-        Refused{{{"ring", "3"}}, "ring", "multiple of 6"},
-        Refused{{{"ring-step", "1"}}, "ring-step", "no effect without ring"},
-        Refused{{{"heads", "8"}, {"head-shards", "3"}}, "head-shards", "no equal heads"},
-        Refused{{{"exchange", "ulysses"}}, "exchange", "without head-shards"},
-        Refused{{{"prefix-group", "2"}}, "prefix-group", "no effect without prefix"},
-        Refused{{{"page-table", "identity"}}, "page-table", "no effect without page-rows"},
-        Refused{
-            {{"prefix", "8"}, {"prefix-group", "2"}}, "prefix-group", "number of sequences, 1"}));
 
 TEST(Features, ModelsAreJudgedWithoutThem) {
   EXPECT_TRUE(point_of({{"kernel", "mma"}, {"timing", "timed"}}).judgement.known());

@@ -8,14 +8,15 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
-namespace sawtooth::experiments::test {
+namespace sawtooth::test {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 /// `options` over `usual`; a key of both is that of `options`, and usual lengths go where it has
 /// any.
-inline Settings given(const Options& options, const Options& usual = {{"gpu", "h200"}}) {
-  Settings settings, own;
+inline experiments::Settings given(const Options& options,
+                                   const Options& usual = {{"gpu", "h200"}}) {
+  experiments::Settings settings, own;
   for (const auto& [key, value] : options) assign(own, key, value, {});
   for (const auto& [key, value] : usual) assign(settings, key, value, {});
   const bool has_lengths = own.contains("seq-q") || own.contains("seq-kv") ||
@@ -25,9 +26,9 @@ inline Settings given(const Options& options, const Options& usual = {{"gpu", "h
   return settings;
 }
 
-inline Point point_of(const Options& options,
-                      const Options& usual = {{"gpu", "h200"}, {"seq", "1K"}}) {
-  Catalog catalog;
+inline experiments::Point point_of(const Options& options,
+                                   const Options& usual = {{"gpu", "h200"}, {"seq", "1K"}}) {
+  experiments::Catalog catalog;
   return resolve(given(options, usual), catalog);
 }
 
@@ -36,10 +37,10 @@ inline std::string refusal_of(const Options& options,
                               const Options& usual = {{"gpu", "h200"}, {"seq", "1K"}}) {
   try {
     point_of(options, usual);
-  } catch (const UsageError& error) {
+  } catch (const experiments::UsageError& error) {
     return error.what();
   }
   return "";
 }
 
-}  // namespace sawtooth::experiments::test
+}  // namespace sawtooth::test

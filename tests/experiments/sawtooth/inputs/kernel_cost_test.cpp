@@ -3,28 +3,21 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "kernels/attention/variant_list.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-Point point(std::vector<std::pair<std::string, std::string>> options) {
-  Settings given;
-  assign(given, "gpu", "h200", {});
-  assign(given, "seq", "16384", {});
-  assign(given, "timing", "timed", {});
-  for (const auto& [key, value] : options) {
-    given.erase(key);
-    assign(given, key, value, {});
-  }
-  Catalog catalog;
-  return resolve(given, catalog);
+using test::Options;
+
+Point point(const Options& options) {
+  return test::point_of(options, {{"gpu", "h200"}, {"seq", "16384"}, {"timing", "timed"}});
 }
 
-sim::Request request(std::vector<std::pair<std::string, std::string>> options) {
-  return point(std::move(options)).request;
+sim::Request request(const Options& options) {
+  return point(options).request;
 }
 
 TEST(ResidentCtas, AreThoseOfTheTileWhateverTheLaunchAsksFor) {
@@ -47,9 +40,9 @@ TEST(ResidentCtas, OfOtherKernelsAreNotKnown) {
 }
 
 TEST(KernelParameters, AreThoseOfTheTileForThisProjectsKernelsAlone) {
-  const auto tpc_spread = [](std::vector<std::pair<std::string, std::string>> options) {
+  const auto tpc_spread = [](Options options) {
     options.insert(options.end(), {{"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "64"}});
-    return request(std::move(options)).kernel.tpc_spread;
+    return request(options).kernel.tpc_spread;
   };
   EXPECT_EQ(tpc_spread({}), 0.0);
   const auto of_others = tpc_spread({{"kernel", "hopper"}});
@@ -59,11 +52,11 @@ TEST(KernelParameters, AreThoseOfTheTileForThisProjectsKernelsAlone) {
 
 // [pace] of profiles/gpus/h100-sxm.ini; costs that a call gives are already those of its GPU.
 TEST(KernelCosts, HaveThePaceOfTheirFileOnThisGpuUnlessGiven) {
-  const auto pace = [](std::vector<std::pair<std::string, std::string>> options) {
+  const auto pace = [](Options options) {
     options.insert(
         options.end(),
         {{"gpu", "h100-sxm"}, {"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "128"}});
-    return request(std::move(options)).kernel.pace;
+    return request(options).kernel.pace;
   };
   const GpuFile h100 =
       read_gpu_file(std::string(SAWTOOTH_EXPERIMENTS_DIR) + "/profiles/gpus/h100-sxm.ini");
@@ -76,12 +69,9 @@ TEST(KernelCosts, HaveThePaceOfTheirFileOnThisGpuUnlessGiven) {
 }
 
 TEST(KernelCosts, OfTheHopperKernelAreItsOwn) {
-  const std::vector<std::pair<std::string, std::string>> tile{
-      {"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "128"}};
-  const auto step_ns = [&](const char* kernel) {
-    auto options = tile;
-    options.emplace_back("kernel", kernel);
-    return request(options).kernel.step_ns;
+  const auto step_ns = [](const char* kernel) {
+    return request({{"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "128"}, {"kernel", kernel}})
+        .kernel.step_ns;
   };
   EXPECT_FALSE(step_ns("mma").has_value());
   // wgmma: two products of 128 x 128 x 128 on an SM at 600 to 800 TFLOP/s take 1.4 to 1.9 us.

@@ -4,29 +4,29 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/inputs/choice.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
+using Pairs = test::Options;
 
 Settings settings(const Pairs& pairs) {
-  Settings given;
-  assign(given, "seq", "1K", {});
-  for (const auto& [key, value] : pairs) assign(given, key, value, {});
-  return given;
+  return test::given(pairs, {{"seq", "1K"}});
+}
+
+Point point(const Pairs& pairs) {
+  return test::point_of(pairs, {{"seq", "1K"}});
 }
 
 std::string model(const Pairs& pairs) {
-  Catalog catalog;
-  const Point point = resolve(settings(pairs), catalog);
-  const std::string judged = point.judgement.known()            ? "judged"
-                             : point.judgement.borrowed.empty() ? "none"
-                                                                : "borrowed";
-  return point.text("timing") + " " + point.text("l2") + " " + judged +
-         (point.costs.empty() ? "" : " " + point.costs) + (point.hides_time ? ", no time" : "");
+  const Point p = point(pairs);
+  const std::string judged = p.judgement.known()            ? "judged"
+                             : p.judgement.borrowed.empty() ? "none"
+                                                            : "borrowed";
+  return p.text("timing") + " " + p.text("l2") + " " + judged +
+         (p.costs.empty() ? "" : " " + p.costs) + (p.hides_time ? ", no time" : "");
 }
 
 TEST(ModelChoice, TakesTheFirstModelThatWasJudgedOnTheGpu) {
@@ -46,10 +46,7 @@ TEST(ModelChoice, TakesLockstepWhereNothingWasJudged) {
 
 // A kernel that hides latency, and one that waits for its tiles.
 TEST(ModelChoice, SpansKernelsWhereThePointsOwnIsNotKnown) {
-  const auto ends = [](const Pairs& pairs) {
-    Catalog catalog;
-    return resolve(settings(pairs), catalog).kernel_ends;
-  };
+  const auto ends = [](const Pairs& pairs) { return point(pairs).kernel_ends; };
   const std::vector<sim::KernelCost> both =
       ends({{"gpu", "h200"}, {"kernel", "unknown"}, {"tile-q", "128"}, {"tile-kv", "128"}});
   ASSERT_EQ(both.size(), 2u);
@@ -68,25 +65,16 @@ TEST(ModelChoice, SpansKernelsWhereThePointsOwnIsNotKnown) {
 }
 
 TEST(ModelChoice, ExactLeavesTheJudgementAndTakesNoOtherMechanismAway) {
-  Catalog catalog;
-  const Point exact =
-      resolve(settings({{"gpu", "h200"}, {"scan", "linear"}, {"exact", "on"}}), catalog);
+  const Point exact = point({{"gpu", "h200"}, {"scan", "linear"}, {"exact", "on"}});
   EXPECT_EQ(exact.text("without"), "repeats");
   EXPECT_TRUE(exact.judgement.known());
-  EXPECT_EQ(resolve(settings({{"gpu", "gb10"}, {"exact", "on"}}), catalog).text("without"),
-            "nothing");  // lockstep
-  EXPECT_EQ(resolve(settings({{"gpu", "h200"}, {"exact", "off"}}), catalog).text("without"),
-            "nothing");
-  EXPECT_THROW(
-      resolve(settings({{"gpu", "h200"}, {"exact", "on"}, {"without", "jitter"}}), catalog),
-      UsageError);
+  EXPECT_EQ(point({{"gpu", "gb10"}, {"exact", "on"}}).text("without"), "nothing");  // lockstep
+  EXPECT_EQ(point({{"gpu", "h200"}, {"exact", "off"}}).text("without"), "nothing");
+  EXPECT_THROW(point({{"gpu", "h200"}, {"exact", "on"}, {"without", "jitter"}}), UsageError);
 }
 
 TEST(ModelChoice, SpansModelsWhereNoneIsNamedAndNoneWasJudged) {
-  const auto spans = [](const Pairs& pairs) {
-    Catalog catalog;
-    return resolve(settings(pairs), catalog).spans_models();
-  };
+  const auto spans = [](const Pairs& pairs) { return point(pairs).spans_models(); };
   EXPECT_TRUE(spans({{"gpu", "gb10"}}));
   EXPECT_TRUE(spans({{"gpu", "a100-sxm-40gb"}, {"timing", "auto"}}));
   EXPECT_FALSE(spans({{"gpu", "gb10"}, {"timing", "lockstep"}}));
@@ -122,8 +110,7 @@ TEST(ModelChoice, NamesBorrowedCostsAndLeavesTheirTimesOutUnlessAskedFor) {
 
 TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
   const auto has_intervals = [](const Pairs& pairs) {
-    Catalog catalog;
-    return !resolve(settings(pairs), catalog).judgement.intervals.empty();
+    return !point(pairs).judgement.intervals.empty();
   };
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"scan", "linear"}}));
   EXPECT_TRUE(has_intervals(
@@ -143,11 +130,9 @@ TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
 }
 
 TEST(ModelChoice, IsByPointInAList) {
-  Settings given;
-  for (const auto& [key, value] : Pairs{{"gpu", "h200, gb10"}, {"seq", "512"}, {"scan", "linear"}})
-    assign(given, key, value, {});
   Catalog catalog;
-  const PointList list(empty_configuration(), given);
+  const PointList list(empty_configuration(),
+                       settings({{"gpu", "h200, gb10"}, {"seq", "512"}, {"scan", "linear"}}));
   EXPECT_EQ(resolve(list[0], catalog).text("timing"), "timed");
   EXPECT_EQ(resolve(list[1], catalog).text("timing"), "lockstep");
 }
@@ -166,9 +151,7 @@ TEST(ModelChoice, LooksAtAsManyPointsAsDecide) {
   for (const Pairs& axes :
        {Pairs{{"gpu", "h200, gb10"}, {"batch", "1..4"}}, Pairs{{"gpu", "h200"}, {"batch", "1..4"}},
         Pairs{{"gpu", "h200"}, {"system", "flash-attention-3"}, {"mask", "none, causal"}}}) {
-    Settings given;
-    assign(given, "seq", "512", {});
-    for (const auto& [key, value] : axes) assign(given, key, value, {});
+    const Settings given = test::given(axes, {{"seq", "512"}});
     Catalog catalog;
     const PointList list(empty_configuration(), given);
     const auto models_of = [&](const std::vector<Settings>& points) {
@@ -191,13 +174,9 @@ TEST(ModelChoice, RefusesAJudgementOfAModelThatIsNone) {
       folder.write("g.ini",
                    "[gpu]\ndescription = x\nsms = 4; assumed; x\nl2-bytes = 1MiB; assumed; x\n"
                    "[judged]\ntimed-magic = good; measured; x\n");
-  try {
-    read_gpu_file(path);
-    FAIL() << "accepted";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("timed-magic: unknown"),
-                                             testing::HasSubstr("timed-halves")));
-  }
+  EXPECT_THAT(test::message_of<UsageError>([&] { read_gpu_file(path); }),
+              testing::AllOf(testing::HasSubstr("timed-magic: unknown"),
+                             testing::HasSubstr("timed-halves")));
 }
 
 }  // namespace

@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-using test::message_of;
+using test::Options;
+using test::point_of;
+using test::refusal_of;
 using test::TemporaryFolder;
 
 class PointOf : public testing::Test {
@@ -18,16 +20,8 @@ class PointOf : public testing::Test {
                          "[gpu]\ndescription = tiny\n"
                          "sms = 3; assumed; n\nl2-bytes = 1 MiB; assumed; n\n");
   }
-  Point point(std::vector<std::pair<std::string, std::string>> options) {
-    Settings given;
-    assign(given, "gpu", gpu_, {});
-    for (const auto& [key, value] : options) assign(given, key, value, {});
-    Catalog catalog;
-    return resolve(given, catalog);
-  }
-  std::string message(std::vector<std::pair<std::string, std::string>> options) {
-    return message_of<UsageError>([&] { point(options); });
-  }
+  Point point(const Options& options) { return point_of(options, {{"gpu", gpu_}}); }
+  std::string message(const Options& options) { return refusal_of(options, {{"gpu", gpu_}}); }
   std::string system(const std::string& text) {
     return folder_.write("sys.ini", text + "[system]\ndescription = s\n");
   }
@@ -109,22 +103,15 @@ TEST_F(PointOf, ImpossibleProblemsAreNamed) {
 }
 
 TEST_F(PointOf, WithoutAGpuCapacityAndWorkersMustBeGiven) {
-  Catalog catalog;
-  Settings given;
-  assign(given, "seq", "128", {});
-  EXPECT_TRUE(
-      message_of<UsageError>([&] { resolve(given, catalog); }).starts_with("gpu: not given"));
-  assign(given, "workers", "2", {});
-  assign(given, "l2-bytes", "64KiB", {});
-  EXPECT_EQ(resolve(given, catalog).request.l2_bytes, 65536);
+  EXPECT_TRUE(refusal_of({{"seq", "128"}}, {}).starts_with("gpu: not given"));
+  EXPECT_EQ(
+      point_of({{"seq", "128"}, {"workers", "2"}, {"l2-bytes", "64KiB"}}, {}).request.l2_bytes,
+      65536);
 }
 
 TEST_F(PointOf, AnAliasHasTheKeysOfTheSystemBehindIt) {
   Catalog catalog;
-  Settings given;
-  assign(given, "seq", "256", {});
-  assign(given, "gpu", gpu_, {});
-  assign(given, "system", "xformers", {});
+  Settings given = test::given({{"seq", "256"}, {"gpu", gpu_}, {"system", "xformers"}}, {});
   const Point alias = resolve(given, catalog);
   given.at("system").values = {"flash-attention-2"};
   const Point meant = resolve(given, catalog);

@@ -36,6 +36,11 @@ std::string gpu_message(const std::string& text) {
   return message(read_gpu_file, text);
 }
 
+GpuFile gpu_of(const std::string& text) {
+  const TemporaryFolder folder;
+  return read_gpu_file(folder.write("mine.ini", text));
+}
+
 sim::KernelCost cost_of(const std::string& text, const KernelShape& kernel) {
   const TemporaryFolder folder;
   sim::KernelCost cost;
@@ -44,10 +49,8 @@ sim::KernelCost cost_of(const std::string& text, const KernelShape& kernel) {
 }
 
 TEST(GpuFile, EveryParameterReachesTheProfileAndUnknownOnesStayEmpty) {
-  const TemporaryFolder folder;
-  const GpuFile gpu = read_gpu_file(
-      folder.write("mine.ini", head + "kernel-costs = some, other\n" + sms + l2 +
-                                   "dram-gb-per-s = 4800.5; measured; n; with a semicolon\n"));
+  const GpuFile gpu = gpu_of(head + "kernel-costs = some, other\n" + sms + l2 +
+                             "dram-gb-per-s = 4800.5; measured; n; with a semicolon\n");
   EXPECT_EQ(gpu.profile.name, "mine");
   EXPECT_EQ(gpu.description, "a GPU");
   EXPECT_EQ(gpu.kernel_costs, (std::vector<std::string>{"some", "other"}));
@@ -61,14 +64,12 @@ TEST(GpuFile, EveryParameterReachesTheProfileAndUnknownOnesStayEmpty) {
 }
 
 TEST(GpuFile, HasALayoutOfItsSms) {
-  const TemporaryFolder folder;
-  const sim::SmLayout layout =
-      read_gpu_file(folder.write("mine.ini", head + "sms = 10; assumed; n\n" + l2 +
-                                                 "gpc-sms = 4,6; assumed; n\n"
-                                                 "gpc-half = 1,0; assumed; n\n"
-                                                 "cta-order = 1:1-2, 0, 1:0-0; assumed; n\n"
-                                                 "tpc-turns = 1,0 / 2,0,1; assumed; n\n"))
-          .profile.layout;
+  const sim::SmLayout layout = gpu_of(head + "sms = 10; assumed; n\n" + l2 +
+                                      "gpc-sms = 4,6; assumed; n\n"
+                                      "gpc-half = 1,0; assumed; n\n"
+                                      "cta-order = 1:1-2, 0, 1:0-0; assumed; n\n"
+                                      "tpc-turns = 1,0 / 2,0,1; assumed; n\n")
+                                   .profile.layout;
   EXPECT_THAT(layout.gpc_sms, ElementsAre(4, 6));
   EXPECT_THAT(layout.gpc_half, ElementsAre(1, 0));
   ASSERT_EQ(layout.cta_order.size(), 3u);
@@ -103,9 +104,7 @@ TEST(GpuFile, MistakesAreNamedWithTheirLine) {
 
 TEST(GpuFile, APaceIsOfAFileOfKernelCosts) {
   const std::string usual = head + "kernel-costs = some, other\n" + sms + l2 + "[pace]\n";
-  const TemporaryFolder folder;
-  const GpuFile gpu =
-      read_gpu_file(folder.write("mine.ini", usual + "other = 0.98; measured; n\n"));
+  const GpuFile gpu = gpu_of(usual + "other = 0.98; measured; n\n");
   ASSERT_EQ(gpu.paces.size(), 1u);
   EXPECT_EQ(gpu.paces.at("other"), 0.98);
   EXPECT_EQ(gpu_message(usual + "third = 1; measured; n\n"),
@@ -118,10 +117,8 @@ TEST(GpuFile, APaceIsOfAFileOfKernelCosts) {
 
 TEST(GpuFile, AnIntervalIsOfAColumnAndHasSixNumbers) {
   const std::string usual = head + sms + l2 + "[intervals]\n";
-  const TemporaryFolder folder;
-  const GpuFile gpu = read_gpu_file(folder.write(
-      "mine.ini", usual + "time_us = 0.1, 0.2, 0.3, 0.4, 0.01, 3; measured; n\n" +
-                      "[intervals-hopper]\n" + "time_us = 1, 1, 1, 1, 0, 7; measured; n\n"));
+  const GpuFile gpu = gpu_of(usual + "time_us = 0.1, 0.2, 0.3, 0.4, 0.01, 3; measured; n\n" +
+                             "[intervals-hopper]\ntime_us = 1, 1, 1, 1, 0, 7; measured; n\n");
   const auto& read = gpu.intervals;
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0].column, "time_us");

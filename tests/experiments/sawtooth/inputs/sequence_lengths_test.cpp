@@ -52,13 +52,9 @@ TEST(SequenceLengths, ThatAreNoneAreRefusedWithWhatIsAllowed) {
     EXPECT_THROW(canonical_lengths(text), std::invalid_argument) << text;
   }
   EXPECT_THROW(canonical_lengths("file:/no/file"), UsageError);
-  try {
-    canonical_value(*find_option("lengths"), "4K+");
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "'4K+' is not allowed; allowed: " + std::string(allowed_lengths));
-  }
+  EXPECT_EQ(test::message_of<std::invalid_argument>(
+                [] { canonical_value(*find_option("lengths"), "4K+"); }),
+            "'4K+' is not allowed; allowed: " + std::string(allowed_lengths));
 }
 
 }  // namespace

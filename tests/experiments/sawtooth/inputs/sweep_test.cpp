@@ -3,23 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
+using test::given;
 using test::message_of;
 using test::TemporaryFolder;
 using testing::HasSubstr;
-
-Settings command_line(const std::vector<std::pair<std::string, std::string>>& options) {
-  Settings settings;
-  for (const auto& [key, value] : options) assign(settings, key, value, {});
-  return settings;
-}
 
 Configuration configuration(const std::string& text) {
   const TemporaryFolder folder;
@@ -49,7 +43,7 @@ TEST(Sweep, PointsAreTheCrossProductAndTheFirstKeyOfTheTableVariesSlowest) {
 
 TEST(Sweep, TheCommandLineReplacesAnAxisOfTheConfiguration) {
   const auto points = expand(configuration("scan = linear, sawtooth\nseq = 64\n"),
-                             command_line({{"scan", "reverse"}}));
+                             given({{"scan", "reverse"}}, {}));
   EXPECT_EQ(values(points, {"seq", "scan"}), (std::vector<std::string>{"64 reverse"}));
 }
 
@@ -63,19 +57,18 @@ TEST(Sweep, EachSectionVariesTheBaseInItsOwnWay) {
 }
 
 TEST(Sweep, SeqOfAHigherLayerReplacesBothLengthsOfALowerOne) {
-  const auto points =
-      expand(configuration("seq-q = 1\nseq-kv = 2\n"), command_line({{"seq", "64"}}));
+  const auto points = expand(configuration("seq-q = 1\nseq-kv = 2\n"), given({{"seq", "64"}}, {}));
   EXPECT_EQ(values(points, {"seq", "seq-q", "seq-kv"}), (std::vector<std::string>{"64 - -"}));
 }
 
 TEST(Sweep, OneLengthOfAHigherLayerLeavesTheOtherToSeq) {
-  const auto points = expand(configuration("seq = 64\n"), command_line({{"seq-q", "1"}}));
+  const auto points = expand(configuration("seq = 64\n"), given({{"seq-q", "1"}}, {}));
   EXPECT_EQ(values(points, {"seq", "seq-q", "seq-kv"}), (std::vector<std::string>{"64 1 -"}));
 }
 
 TEST(Sweep, ASeqThatBothLengthsHideIsNoAxisAnyMore) {
   const auto points =
-      expand(configuration("seq = 64, 128\n"), command_line({{"seq-q", "1"}, {"seq-kv", "2"}}));
+      expand(configuration("seq = 64, 128\n"), given({{"seq-q", "1"}, {"seq-kv", "2"}}, {}));
   EXPECT_EQ(points.size(), 1u);
 }
 
@@ -157,15 +150,15 @@ TEST(PrintConfig, KeepsTheTilesOfGpusThatDifferInOneSide) {
   const size_t tile_q = result_column("tile_q"), tile_kv = result_column("tile_kv");
   for (const std::string launch : {"launch = static\n", ""}) {  // without it a plain call's
     Catalog catalog;
-    const Configuration given =
+    const Configuration both =
         parse_configuration("gpu = gb10, h200\nseq = 1K\nhead-dim = 128\n" + launch, "given.ini");
-    const std::vector<CsvRow> rows = rows_of(given, catalog);
+    const std::vector<CsvRow> rows = rows_of(both, catalog);
     ASSERT_EQ(rows.size(), 2);
     ASSERT_NE(rows[0][tile_q], rows[1][tile_q]);
     if (!launch.empty()) {
       ASSERT_EQ(rows[0][tile_kv], rows[1][tile_kv]);
     }
-    const std::string text = resolved_configuration(given, {}, "e", catalog);
+    const std::string text = resolved_configuration(both, {}, "e", catalog);
     EXPECT_EQ(rows_of(parse_configuration(text, "resolved.ini"), catalog), rows) << text;
   }
 }

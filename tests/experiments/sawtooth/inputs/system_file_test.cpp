@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/inputs/layers.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
@@ -24,10 +24,7 @@ std::string message(const std::string& text) {
 }
 
 Settings problem(const std::string& mask, const std::string& head_dim) {
-  Settings settings;
-  assign(settings, "mask", mask, {});
-  assign(settings, "head-dim", head_dim, {});
-  return settings;
+  return test::given({{"mask", mask}, {"head-dim", head_dim}}, {});
 }
 
 std::string tile_kv(const SystemFile& system, const Settings& problem) {

@@ -2,24 +2,13 @@
 // the kernels that are built.
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
-#include "tests/experiments/sawtooth/support/temporary_folder.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-Point point(const std::string& gpu, std::vector<std::pair<std::string, std::string>> options) {
-  Settings given;
-  assign(given, "gpu", gpu, {});
-  assign(given, "seq", "1024", {});
-  for (const auto& [key, value] : options) assign(given, key, value, {});
-  Catalog catalog;
-  return resolve(given, catalog);
-}
-
-std::string tile(const std::string& gpu, std::vector<std::pair<std::string, std::string>> options) {
-  const Point p = point(gpu, std::move(options));
+std::string tile(const std::string& gpu, const test::Options& options) {
+  const Point p = test::point_of(options, {{"gpu", gpu}, {"seq", "1024"}});
   return p.text("tile-q") + "x" + p.text("tile-kv");
 }
 
@@ -67,9 +56,8 @@ TEST(TileChoice, OfFp32FollowsTheSharedMemoryInTheBackwardPassToo) {
 }
 
 TEST(TileChoice, RefusesByNameWhatFitsNowhere) {
-  const std::string message = test::message_of<UsageError>([] {
-    point("gb10", {{"tiles", "kernel"}, {"head-dim", "256"}});
-  });
+  const std::string message =
+      test::refusal_of({{"gpu", "gb10"}, {"tiles", "kernel"}, {"head-dim", "256"}});
   EXPECT_NE(message.find("--head-dim"), std::string::npos) << message;
   EXPECT_NE(message.find("101376 bytes"), std::string::npos) << message;
   EXPECT_NE(message.find("64x64 (167936 bytes)"), std::string::npos) << message;

@@ -8,21 +8,13 @@ import unittest
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import InFolder, rows_of, write_table  # noqa: E402  (the path above leads to it)
+from in_folder import (
+    SMALL_GPU,
+    InFolder,
+    rows_of,
+    write_table,
+)  # noqa: E402  (the path above leads to it)
 
-# K and V of a head of 64: 256 bytes a key, so that 1 MiB has 4K keys.
-GPU = """[gpu]
-description = a small GPU
-sms = 4; assumed; test
-l2-bytes = 1MiB; assumed; test
-l2-gb-per-s = 1000; assumed; test
-dram-gb-per-s = 1000; assumed; test
-latency-near-ns = 150; assumed; test
-latency-dram-ns = 400; assumed; test
-launch-ns = 8000; assumed; test
-bf16-tflops = 4; assumed; test
-sm-clock-mhz = 1000; assumed; test
-"""
 SYSTEM = """launch = {launch}
 {workers}
 ctas-per-sm = 1
@@ -47,12 +39,13 @@ step-ns = 2600
 """
 POINTS = ["--gpu=gpu.ini", "--head-dim=64", "--heads=1,2", "--quiet"]
 POINTS += ["--timing=timed", "--l2=halves"]
+LEARN = ["learn", "--gpu=h200", "--head-dim=64", "--kernel=x", "--output", "mine.ini"]
 
 
 class Learn(InFolder):
     def setUp(self):
         super().setUp()
-        self.write("gpu.ini", GPU)
+        self.write("gpu.ini", SMALL_GPU)
 
     def truth(self, launch="static", workers="workers = 4", q_order="ascending", scan="linear"):
         text = SYSTEM.format(launch=launch, workers=workers, q_order=q_order, scan=scan)
@@ -132,11 +125,10 @@ class Learn(InFolder):
         self.assertIn("one beyond", self.learn(inside).stderr)
 
     def test_a_command_needs_what_stands_for_its_length(self):
-        words = ["learn", "--gpu=h200", "--head-dim=64", "--kernel=x", "--output", "mine.ini"]
         for given, said in (
-            (words[:2] + words[3:] + ["--", "true", "{seq}"], "--head-dim is missing"),
-            (words + ["--", "true"], "the command has no {seq}"),
-            (words, "give either --rows RECORDED.csv or a command"),
+            (LEARN[:2] + LEARN[3:] + ["--", "true", "{seq}"], "--head-dim is missing"),
+            (LEARN + ["--", "true"], "the command has no {seq}"),
+            (LEARN, "give either --rows RECORDED.csv or a command"),
         ):
             done = self.program(*given)
             self.assertEqual(done.returncode, 2)
@@ -144,8 +136,7 @@ class Learn(InFolder):
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "there is a GPU")
     def test_without_a_gpu_it_ends_with_3_and_leaves_nothing(self):
-        words = ["learn", "--gpu=h200", "--head-dim=64", "--kernel=x", "--output", "mine.ini"]
-        done = self.program(*words, "--", "touch", "ran-{seq}")
+        done = self.program(*LEARN, "--", "touch", "ran-{seq}")
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (3, 1), done.stderr)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["gpu.ini"])
 

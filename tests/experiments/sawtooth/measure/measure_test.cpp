@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -25,13 +24,6 @@ class WithoutGpu : public testing::Test {
 
 int64_t lines_of(const std::string& text) {
   return std::count(text.begin(), text.end(), '\n');
-}
-
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::stringstream stream(line);
-  for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-  return cells;
 }
 
 constexpr const char* sweep = " --gpu h200 --seq 256,512 --scan linear,sawtooth";
@@ -136,25 +128,22 @@ class MeasureResumes : public WithoutGpu {
  protected:
   std::string measured_table() {
     const Outcome predicted = run_program(std::string("simulate --tiles kernel --quiet") + sweep);
-    std::stringstream lines(predicted.out);
-    std::string header, table, line;
-    std::getline(lines, header);
-    const std::vector<std::string> names = cells_of(header);
-    table = header + "\n";
-    for (; std::getline(lines, line);)
+    const experiments::CsvTable points = experiments::parse_csv(predicted.out, "points");
+    std::string table = experiments::csv_line(points.header);
+    for (experiments::CsvRow row : points.rows)
       for (const char* repetition : {"0", "1", "2"}) {
-        std::map<std::string, std::string> row;
-        const std::vector<std::string> cells = cells_of(line);
-        for (size_t i = 0; i < names.size(); ++i) row[names[i]] = i < cells.size() ? cells[i] : "";
+        const auto set = [&](const char* name, const char* cell) {
+          row[points.column(name).value()] = cell;
+        };
         for (const char* model :
              {"timing", "l2", "l2_bytes", "version", "costs", "judged", "inputs"})
-          row[model].clear();
-        row["source"] = "measured";
-        row["kernel"] = "mma";
-        row["repetition"] = repetition;
-        row["dram_read_sectors"] = "4711";
-        row["status"] = "ok";
-        for (const std::string& name : names) table += row[name] + (name == "run_id" ? "\n" : ",");
+          set(model, "");
+        set("source", "measured");
+        set("kernel", "mma");
+        set("repetition", repetition);
+        set("dram_read_sectors", "4711");
+        set("status", "ok");
+        table += experiments::csv_line(row);
       }
     return table;
   }

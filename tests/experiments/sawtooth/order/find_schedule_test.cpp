@@ -19,6 +19,13 @@ constexpr Command order_command = command_named("order");
 
 constexpr int64_t step_ns = 1000;
 
+const std::string header = "cta,item,tile,sm,time_ns\n";
+
+std::string stamp(int64_t cta, int64_t item, int64_t tile, int64_t sm, int64_t ns) {
+  return std::to_string(cta) + "," + std::to_string(item) + "," + std::to_string(tile) + "," +
+         std::to_string(sm) + "," + std::to_string(ns) + "\n";
+}
+
 sim::Request request_of(LaunchId launch, ScanId scan, int64_t section, QOrderId q_order) {
   sim::Request request;
   request.problem = {
@@ -41,15 +48,13 @@ std::string stamps_of(const sim::Request& request, double jitter, double lost, u
   std::uniform_real_distribution<double> uniform(0, 1);
   const bool grid = request.schedule.launch == launch_id<GridLaunch>;
   const int64_t q_tiles = sawtooth::q_tiles(request.problem, request.tiling);
-  std::string text = "cta,item,tile,sm,time_ns\n";
+  std::string text = header;
   const Wavefront wavefront = wavefront_steps(request, 1'000'000);
   for (const WavefrontStep& at : wavefront.steps) {
     const double late = jitter * uniform(random) * step_ns;
     if (uniform(random) < lost) continue;
-    text += std::to_string(grid ? at.item : at.worker) + "," +
-            std::to_string(at.head * q_tiles + at.q_tile) + "," + std::to_string(at.kv_tile) + "," +
-            std::to_string(at.worker % 5) + "," +
-            std::to_string(7'000'000 + at.step * step_ns + static_cast<int64_t>(late)) + "\n";
+    text += stamp(grid ? at.item : at.worker, at.head * q_tiles + at.q_tile, at.kv_tile,
+                  at.worker % 5, 7'000'000 + at.step * step_ns + static_cast<int64_t>(late));
   }
   return text;
 }
@@ -100,11 +105,10 @@ TEST(FindScheduleOf, AShuffledGridIsAnExplicitOrderThatSimulateCanReplay) {
   std::vector<int64_t> shuffled(78);
   for (size_t i = 0; i < shuffled.size(); ++i)
     shuffled[i] = int64_t(i * 29 % 78);  // 29, 78 coprime
-  std::string text = "cta,item,tile,sm,time_ns\n";
+  std::string text = header;
   for (size_t cta = 0; cta < shuffled.size(); ++cta) {
     for (int64_t tile = 0; tile < 20; ++tile)
-      text += std::to_string(cta) + "," + std::to_string(shuffled[cta]) + "," +
-              std::to_string(tile) + ",0," + std::to_string(int64_t(cta / 10) * 20 + tile) + "\n";
+      text += stamp(int64_t(cta), shuffled[cta], tile, 0, int64_t(cta / 10) * 20 + tile);
   }
   const Stamps stamps = read_stamps(parse_csv(text, "s"), 13);
   const FoundSchedule found = find_schedule(stamps);
@@ -117,12 +121,10 @@ TEST(FindScheduleOf, AShuffledGridIsAnExplicitOrderThatSimulateCanReplay) {
 }
 
 TEST(FindScheduleOf, WavesOfAGridAreFoundWhereAllItsCtasRunAtOnce) {
-  std::string text = "cta,item,tile,sm,time_ns\n";
+  std::string text = header;
   for (int64_t item = 0; item < 78; ++item)
     for (int64_t step = 0; step < 20; ++step)
-      text += std::to_string(item) + "," + std::to_string(item) + "," +
-              std::to_string(item / 11 % 2 == 0 ? step : 19 - step) + ",0," +
-              std::to_string(step * step_ns) + "\n";
+      text += stamp(item, item, item / 11 % 2 == 0 ? step : 19 - step, 0, step * step_ns);
   const FoundSchedule found = found_in(text);
   EXPECT_EQ(found.launch, "grid");
   EXPECT_EQ(found.scan, "sawtooth");
@@ -134,7 +136,7 @@ TEST(FindScheduleOf, WavesOfAGridAreFoundWhereAllItsCtasRunAtOnce) {
 TEST(FindScheduleOf, TicketsAreFoundWhateverTheOrderOfTheFirstOnes) {
   constexpr int64_t ctas = 40, q_tiles = 13, items = 78;
   std::multimap<int64_t, int64_t> free;  // when -> CTA
-  std::string text = "cta,item,tile,sm,time_ns\n";
+  std::string text = header;
   for (int64_t ticket = 0; ticket < items; ++ticket) {
     int64_t cta = ctas - 1 - ticket, begin = 100 * cta;
     if (ticket >= ctas) {
@@ -146,8 +148,7 @@ TEST(FindScheduleOf, TicketsAreFoundWhateverTheOrderOfTheFirstOnes) {
     const int64_t q_tile = q_tiles - 1 - ticket % q_tiles;  // descending, head by head
     const int64_t item = ticket / q_tiles * q_tiles + q_tile;
     for (int64_t tile = 0; tile <= q_tile; ++tile)
-      text += std::to_string(cta) + "," + std::to_string(item) + "," + std::to_string(tile) +
-              ",0," + std::to_string(begin + tile * step_ns) + "\n";
+      text += stamp(cta, item, tile, 0, begin + tile * step_ns);
     free.emplace(begin + (q_tile + 1) * step_ns, cta);
   }
   const FoundSchedule found = found_in(text, q_tiles);
@@ -160,10 +161,10 @@ TEST(FindScheduleOf, TicketsAreFoundWhateverTheOrderOfTheFirstOnes) {
 
 TEST(FindScheduleOf, DriftIsTheDistanceOfCtasOnOneHead) {
   // Two CTAs on head 0, the second one three tiles behind all the time.
-  std::string text = "cta,item,tile,sm,time_ns\n";
+  std::string text = header;
   for (int64_t tile = 0; tile < 50; ++tile) {
-    text += "0,0," + std::to_string(tile) + ",0," + std::to_string(tile * step_ns) + "\n";
-    text += "1,1," + std::to_string(tile) + ",1," + std::to_string((tile + 3) * step_ns) + "\n";
+    text += stamp(0, 0, tile, 0, tile * step_ns);
+    text += stamp(1, 1, tile, 1, (tile + 3) * step_ns);
   }
   const Stamps stamps = read_stamps(parse_csv(text, "s"), 2);
   const Drift drift = drift_of(stamps, find_schedule(stamps));
@@ -174,11 +175,10 @@ TEST(FindScheduleOf, DriftIsTheDistanceOfCtasOnOneHead) {
 
 // Times of a GPU's clock are nanoseconds since 1970, of which a double has not all digits.
 TEST(FindScheduleOf, TimesKeepAllTheirDigits) {
-  const Stamps stamps =
-      read_stamps(parse_csv("cta,item,tile,sm,time_ns\n0,0,1,0,1764300000000000003\n"
-                            "0,0,0,0,1764300000000000001\n",
-                            "s.csv"),
-                  1);
+  const Stamps stamps = read_stamps(parse_csv(header + stamp(0, 0, 1, 0, 1764300000000000003) +
+                                                  stamp(0, 0, 0, 0, 1764300000000000001),
+                                              "s.csv"),
+                                    1);
   EXPECT_EQ(stamps.steps[1].start_ns, 2);
   EXPECT_EQ(stamps.steps[1].kv_tile, 1);
 }
@@ -188,18 +188,16 @@ TEST(FindScheduleOf, WhatNoStampSpeaksOfTakesNoMemory) {
        {"0,300000000,0,0,0\n0,0,0,0,5\n", "0,0,300000000,0,0\n0,0,0,0,5\n",
         "0,9223372036854775807,0,0,0\n", "0,0,9223372036854775807,0,0\n",
         "0,0,0,0,0\n0,0,1,0,9\n0,0,2,0,18\n1,1,0,0,0\n1,1,1,0,1000000000000\n"}) {
-    const CsvTable table = parse_csv(std::string("cta,item,tile,sm,time_ns\n") + rows, "s.csv");
+    const CsvTable table = parse_csv(header + rows, "s.csv");
     EXPECT_THROW(read_stamps(table, 1), UsageError) << rows;
   }
-  EXPECT_THROW(read_stamps(parse_csv("cta,item,tile,sm,time_ns\n0,0,0,0,0\n", "s"), INT64_MAX),
-               UsageError);
+  EXPECT_THROW(read_stamps(parse_csv(header + "0,0,0,0,0\n", "s"), INT64_MAX), UsageError);
 }
 
 TEST(FindScheduleOf, WhatAreNoStampsNamesFileLineAndColumn) {
   const auto refusal = [](const std::string& text, int64_t q_tiles) {
     return test::message_of<UsageError>([&] { read_stamps(parse_csv(text, "s.csv"), q_tiles); });
   };
-  const std::string header = "cta,item,tile,sm,time_ns\n";
   EXPECT_EQ(refusal(header + "0,0,0,0,1\n0,x,0,0,1\n", 4), "s.csv:3: item: 'x' is no number");
   EXPECT_NE(refusal("cta,item\n1,2\n", 4).find("s.csv: has no column tile; allowed: stamps with"),
             std::string::npos);

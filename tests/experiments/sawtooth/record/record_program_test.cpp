@@ -6,29 +6,22 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/support/csv.hpp"
 #include "tests/experiments/sawtooth/cli/program.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
+using test::column;
 using test::Outcome;
 using test::TemporaryFolder;
+
+const std::string fakes =
+    "LD_LIBRARY_PATH=" SAWTOOTH_FAKE_FOLDER " SAWTOOTH_CUPTI_DIR=" SAWTOOTH_FAKE_FOLDER " ";
 
 Outcome record(const std::string& options, const std::string& words,
                const std::string& environment = "") {
   return test::run_program("record " + options + " -- " + SAWTOOTH_FAKE_PROGRAM + " " + words,
-                           "LD_LIBRARY_PATH=" SAWTOOTH_FAKE_FOLDER
-                           " SAWTOOTH_CUPTI_DIR=" SAWTOOTH_FAKE_FOLDER " " +
-                               environment + " ");
-}
-
-/// The cells of a column, from top to bottom.
-std::vector<std::string> column(const std::string& csv, const std::string& name) {
-  const CsvTable table = parse_csv(csv, "record.csv");
-  std::vector<std::string> cells;
-  for (const CsvRow& row : table.rows) cells.push_back(row[table.column(name).value()]);
-  return cells;
+                           fakes + environment + " ");
 }
 
 using Cells = std::vector<std::string>;
@@ -88,8 +81,7 @@ TEST(RecordProgram, ChildProcessesHaveRowsAndAForkedChildHasNone) {
   const std::string program = SAWTOOTH_FAKE_PROGRAM;
   const Outcome both = test::run_program("record --metrics a.sum -- sh -c '" + program +
                                              " launch k 1 fork; " + program + " launch k 2'",
-                                         "LD_LIBRARY_PATH=" SAWTOOTH_FAKE_FOLDER
-                                         " SAWTOOTH_CUPTI_DIR=" SAWTOOTH_FAKE_FOLDER " ");
+                                         fakes);
   EXPECT_EQ(column(both.out, "process"), (Cells{"0", "1"}));
   EXPECT_EQ(column(both.out, "grid"), (Cells{"1x1x1", "2x1x1"}));
 }
@@ -145,8 +137,7 @@ TEST(RecordProgram, AnInterruptLeavesTheRowsThatWereFinished) {
   // SIGTERM is passed on to the command; timeout sends it to `sawtooth` alone.
   const Outcome outcome = test::run_program(
       "record --metrics a.sum --csv " + csv + " -- " SAWTOOTH_FAKE_PROGRAM " launch k 1 wait",
-      "LD_LIBRARY_PATH=" SAWTOOTH_FAKE_FOLDER " SAWTOOTH_CUPTI_DIR=" SAWTOOTH_FAKE_FOLDER
-      " timeout --foreground --preserve-status -s TERM 2 ");
+      fakes + "timeout --foreground --preserve-status -s TERM 2 ");
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   const std::string text = folder.read("out.csv");
   EXPECT_EQ(column(text, "grid"), Cells{"1x1x1"});
@@ -172,7 +163,7 @@ TEST(RecordProgram, CountersThatGoAwayMeanwhileAreAStatusOfTheirRows) {
   const Outcome outcome = test::run_program(
       "record --metrics a.sum -- env SAWTOOTH_FAKE_ENABLE_ERROR=26 " SAWTOOTH_FAKE_PROGRAM
       " launch k 1",
-      "LD_LIBRARY_PATH=" SAWTOOTH_FAKE_FOLDER " SAWTOOTH_CUPTI_DIR=" SAWTOOTH_FAKE_FOLDER " ");
+      fakes);
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(column(outcome.out, "status"), Cells{"counters-busy"});
   EXPECT_EQ(column(outcome.out, "a.sum"), Cells{""});
@@ -188,9 +179,7 @@ TEST(RecordProgram, WhatCannotWorkIsSaidInOneLine) {
   EXPECT_EQ(record("--kernel none_such --metrics a.sum", "launch k 1").exit_code, 1);
   EXPECT_EQ(record("--metrics no_such.sum", "launch k 1").exit_code, 2);
   EXPECT_EQ(record("--metrics a.sum", "launch k 1", "CUDA_INJECTION64_PATH=x").exit_code, 2);
-  const Outcome missing = test::run_program("record --metrics a.sum -- ./no_such_program",
-                                            "LD_LIBRARY_PATH=" SAWTOOTH_FAKE_FOLDER
-                                            " SAWTOOTH_CUPTI_DIR=" SAWTOOTH_FAKE_FOLDER " ");
+  const Outcome missing = test::run_program("record --metrics a.sum -- ./no_such_program", fakes);
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_NE(missing.err.find("./no_such_program: cannot be started"), std::string::npos);
 }

@@ -7,6 +7,7 @@
 #include "experiments/sawtooth/record/record_rows.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -14,12 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string refusal(const Arguments& arguments) {
-  try {
-    parse_record_arguments(arguments);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "none";
+  return test::message_of<UsageError>([&] { parse_record_arguments(arguments); });
 }
 
 TEST(RecordArguments, OptionsStandBeforeTheDashesAndTheCommandBehind) {
@@ -56,12 +52,7 @@ PassRecord pass(std::vector<inject::LaunchRecord> launches, bool complete = true
 }
 
 std::string mismatch_of(const std::vector<PassRecord>& passes) {
-  try {
-    merge_passes(passes, passes.size());
-  } catch (const PassMismatch& error) {
-    return error.what();
-  }
-  return "none";
+  return test::message_of<PassMismatch>([&] { merge_passes(passes, passes.size()); });
 }
 
 TEST(MergePasses, ValuesOfAllPassesComeTogetherByOrder) {

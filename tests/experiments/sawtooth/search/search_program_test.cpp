@@ -1,5 +1,4 @@
 // sawtooth search from end to end.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/support/csv.hpp"
@@ -7,8 +6,6 @@
 
 namespace sawtooth::test {
 namespace {
-
-using testing::HasSubstr;
 
 // Large enough to be screened, by a problem of half its length.
 const std::string problem =
@@ -101,16 +98,6 @@ TEST(SearchProgram, KeepsConstraints) {
     if (!table.rows[row][*table.column("time_us")].empty())
       fastest = std::min(fastest, number(table, row, "time_us"));
   EXPECT_LE(number(table, 0, "time_us"), 1.01 * fastest);
-}
-
-TEST(SearchProgram, SaysWhatIsWrong) {
-  EXPECT_THAT(run_program(problem + "--budget lots").err, HasSubstr("--budget: 'lots' is not"));
-  EXPECT_THAT(run_program(problem + "--minimise gpu").err, HasSubstr("--minimise: 'gpu' is no"));
-  EXPECT_THAT(run_program(problem + "--subject-to time").err,
-              HasSubstr("--subject-to: 'time' has"));
-  const Outcome outcome = run_program(problem + "--orders 8");
-  EXPECT_THAT(outcome.err, HasSubstr("--orders: was removed; "));
-  EXPECT_EQ(outcome.exit_code, 2);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // The L2 model `sets` as a user meets it: options, the cell of the results, the note, the matrix.
-#include <algorithm>
 #include <set>
-#include <sstream>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -15,25 +13,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::string_view small = "simulate --gpu gb10 --seq 2K --workers 8 --l2-bytes 256KiB ";
-
-// The cells of one column, from the first row on.
-std::vector<std::string> column(const std::string& text, const std::string& name) {
-  std::vector<std::string> cells;
-  std::vector<std::string> header;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string> row;
-    std::istringstream parts(line);
-    for (std::string cell; std::getline(parts, cell, ',');) row.push_back(cell);
-    if (header.empty()) {
-      header = row;
-    } else {
-      const auto at = std::find(header.begin(), header.end(), name) - header.begin();
-      cells.push_back(row.at(static_cast<size_t>(at)));
-    }
-  }
-  return cells;
-}
 
 TEST(SetsOptions, EachGeometryIsARowWithACellOfItsOwn) {
   const Outcome outcome =
@@ -125,16 +104,6 @@ TEST(SetsOptions, OptimumBoundsLruAndSets) {
   ASSERT_EQ(misses.size(), 3u);
   EXPECT_LT(misses[0], misses[1]);
   EXPECT_LT(misses[0], misses[2]);
-}
-
-TEST(SetsOptions, PrintedConfigurationGivesTheSameRows) {
-  const TemporaryFolder folder;
-  const std::string options = "--l2 sets --l2-ways 8 --l2-policy fifo,random --seed 5";
-  const Outcome rows = run_program(std::string(small) + options);
-  const Outcome config = run_program(std::string(small) + options + " --print-config");
-  ASSERT_EQ(config.exit_code, 0) << config.err;
-  const Outcome again = run_program("simulate " + folder.write("c.ini", config.out));
-  EXPECT_EQ(rows.out, again.out);
 }
 
 }  // namespace

@@ -6,22 +6,13 @@ import unittest
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import InFolder, rows_of, write_table  # noqa: E402  (the path above leads to it)
+from in_folder import (
+    SMALL_GPU,
+    InFolder,
+    rows_of,
+    write_table,
+)  # noqa: E402  (the path above leads to it)
 
-
-# K and V of a head of 64: 256 bytes a key. Inside L2 are up to 3K keys, beyond it 5K and more.
-GPU = """[gpu]
-description = a small GPU
-sms = 4; assumed; test
-l2-bytes = 1MiB; assumed; test
-l2-gb-per-s = 1000; assumed; test
-dram-gb-per-s = 1000; assumed; test
-latency-near-ns = 150; assumed; test
-latency-dram-ns = 400; assumed; test
-launch-ns = 8000; assumed; test
-bf16-tflops = 4; assumed; test
-sm-clock-mhz = 1000; assumed; test
-"""
 COSTS = """[kernel]
 description = a kernel
 [every]
@@ -40,14 +31,14 @@ waits-a-tile = {waits}; assumed; test
 """
 POINT = ["--gpu=gpu.ini", "--head-dim=64", "--tile-q=64", "--tile-kv=64", "--launch=static"]
 POINT += ["--timing=timed", "--l2=halves", "--quiet"]
-LENGTHS = ("2K", "3K", "5K", "6K")
+# Inside L2 are up to 3K keys, beyond it 5K and more.
 BOTH = "2K,3K,5K,6K"
 
 
 class Teach(InFolder):
     def setUp(self):
         super().setUp()
-        self.write("gpu.ini", GPU)
+        self.write("gpu.ini", SMALL_GPU)
 
     def simulated(self, costs, *options):
         """Rows that `costs` give."""

@@ -128,16 +128,22 @@ inline float rounded_bits(float value, float) {
   return value;
 }
 
+/// Shows each lane of the warp what every lane has of A and B.
+inline auto& exchanged(const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  auto& mailbox = emulated::cta.warp().mailbox;
+  const int lane = emulated::cta.lane();
+  std::memcpy(mailbox[lane], a, sizeof a);
+  mailbox[lane][4] = b0;
+  mailbox[lane][5] = b1;
+  emulated::cta.wait_for_warp();
+  return mailbox;
+}
+
 template <class Element>
 struct TensorCore {
   static void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-    emulated::Cta& cta = emulated::cta;
-    auto& mailbox = cta.warp().mailbox;
-    const int lane = cta.lane();
-    std::memcpy(mailbox[lane], a, sizeof a);
-    mailbox[lane][4] = b0;
-    mailbox[lane][5] = b1;
-    cta.wait_for_warp();
+    const auto& mailbox = exchanged(a, b0, b1);
+    const int lane = emulated::cta.lane();
     const auto half_of = [&](int owner, int number, int place) {
       return widened_bits(uint16_t(mailbox[owner][number] >> (16 * place)), Element());
     };
@@ -150,7 +156,7 @@ struct TensorCore {
     for (int i = 0; i < 4; ++i)
       for (int k = 0; k < 16; ++k)
         c[i] += a_at(lane / 4 + i / 2 * 8, k) * b_at(k, lane % 4 * 2 + i % 2);
-    cta.wait_for_warp();
+    emulated::cta.wait_for_warp();
   }
   static uint32_t pack(float low, float high) {
     return uint32_t(rounded_bits(low, Element())) | uint32_t(rounded_bits(high, Element())) << 16;
@@ -165,13 +171,8 @@ inline float cut_to_float(double sum) {
 
 /// c += a b with a 16x8, b 8x8, c 16x8; of the numbers the upper 19 bits count.
 inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  emulated::Cta& cta = emulated::cta;
-  auto& mailbox = cta.warp().mailbox;
-  const int lane = cta.lane();
-  std::memcpy(mailbox[lane], a, sizeof a);
-  mailbox[lane][4] = b0;
-  mailbox[lane][5] = b1;
-  cta.wait_for_warp();
+  const auto& mailbox = exchanged(a, b0, b1);
+  const int lane = emulated::cta.lane();
   const auto number = [&](int owner, int place) {
     constexpr uint32_t upper_bits = 0xffffe000u;
     const uint32_t bits = mailbox[owner][place] & upper_bits;
@@ -188,7 +189,7 @@ inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0
              double(number(column * 4 + k % 4, 4 + k / 4));
     c[i] = cut_to_float(sum);
   }
-  cta.wait_for_warp();
+  emulated::cta.wait_for_warp();
 }
 
 }  // namespace sawtooth::kernels
