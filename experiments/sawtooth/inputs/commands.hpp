@@ -155,8 +155,7 @@ inline constexpr auto command_table = std::to_array<Command>({
      "learn a kernel's costs from durations of linear scans inside and beyond L2",
      "rows.csv --output costs.ini", run_teach, 0, teach_options},
     {"learn", "--output MINE.ini -- COMMAND ...",
-     "from somebody's kernel to a system file: runs a program at a few lengths that stand "
-     "for {seq}, {heads} and {causal}, and predicts launches that it held back",
+     "from somebody's kernel to a system file, by a program that takes {seq}, {heads}, {causal}",
      "--gpu h200 --head-dim 128 --kernel flash --output mine.ini -- python3 bench.py --seq {seq}",
      run_learn, 0, learn_options},
     {"advise", "[CONFIG]",

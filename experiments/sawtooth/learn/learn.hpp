@@ -51,9 +51,6 @@ KernelLaunches read_launches(const CsvTable& table);
 /// Bytes of K and V of a head over those of L2 (of a half where it has two) that a CTA reads first.
 double share_of_l2(const sim::Gpu& gpu, int64_t seq, int64_t head_dim, int64_t element_bytes);
 
-// Description: what grids, registers and counters say at once, and what only predictions of
-// launches can tell apart.
-
 /// Options of the point that stand for what was learnt, in the order of the file.
 using DescriptionKeys = std::vector<std::pair<std::string, std::string>>;
 

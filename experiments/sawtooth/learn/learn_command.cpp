@@ -5,6 +5,7 @@
 #include <iostream>
 #include <numeric>
 #include <optional>
+#include <span>
 
 #include "cupti/metric_table.hpp"
 #include "cupti/status.hpp"
@@ -199,17 +200,6 @@ std::pair<LearnProblem, std::string> telling_launch(const KernelLaunches& rows,
                               counts(others[best])};
 }
 
-void print_learnt(const KernelLaunches& rows, const LearntKernel& learnt) {
-  std::cout << one_line(rows.kernel) << ", head dim " << rows.head_dim << ", on " << rows.gpu
-            << "\n  " << learnt.description.text() << '\n';
-  for (const auto& [mask, costs] : learnt.costs)
-    std::cout << "mask " << mask << ": step " << fixed(costs.step_ns.value, 0) << " ns, item "
-              << fixed(costs.item_ns.value / ns_a_us, 1) << " us. " << sentence(costs) << '\n';
-  if (learnt.power_slowness > 0)
-    std::cout << "A long launch takes " << fixed(100 * learnt.power_slowness, 0)
-              << " % longer, once the clock has fallen.\n";
-}
-
 struct Learnt {
   KernelLaunches rows;
   std::vector<size_t> taught;
@@ -267,7 +257,14 @@ class Learn {
   }
 
   void print(const Learnt& learnt) {
-    print_learnt(learnt.rows, learnt.kernel);
+    std::cout << one_line(learnt.rows.kernel) << ", head dim " << learnt.rows.head_dim << ", on "
+              << learnt.rows.gpu << "\n  " << learnt.kernel.description.text() << '\n';
+    for (const auto& [mask, costs] : learnt.kernel.costs)
+      std::cout << "mask " << mask << ": step " << fixed(costs.step_ns.value, 0) << " ns, item "
+                << fixed(costs.item_ns.value / ns_a_us, 1) << " us. " << sentence(costs) << '\n';
+    if (learnt.kernel.power_slowness > 0)
+      std::cout << "A long launch takes " << fixed(100 * learnt.kernel.power_slowness, 0)
+                << " % longer, once the clock has fallen.\n";
     for (const bool taught : {true, false}) {
       const auto launches = launches_at(learnt, taught);
       print_launches(taught ? "launches that taught:" : "launches held back:", launches,
@@ -284,8 +281,7 @@ class Learn {
     if (!learn_.options.has(key)) return {};
     return std::max<int64_t>(1, learn_.options.count_or(key, 0));
   }
-  template <size_t size>
-  std::vector<LearnProblem> wanted(const std::array<Wanted, size>& from, int64_t count) {
+  std::vector<LearnProblem> wanted(std::span<const Wanted> from, int64_t count) {
     const sim::Gpu& gpu = profile(learn_.options.value_or("gpu", ""));
     const int64_t bytes = learn_.options.value_or("dtype", "bf16") == "fp32" ? 4 : 2;
     const double of_unit =
@@ -294,7 +290,7 @@ class Learn {
     if (!learn_.has_word("{causal}")) masks = {learn_.options.value_or("mask", "none")};
     std::vector<LearnProblem> problems;
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      const Wanted& one = from[i / masks.size() % size];
+      const Wanted& one = from[i / masks.size() % from.size()];
       const int64_t heads = learn_.has_word("{heads}") ? one.heads : 1;
       const int64_t units = std::max<int64_t>(1, std::llround(one.share / of_unit));
       problems.push_back({units * length_unit, heads, heads, masks[i % masks.size()], ""});
