@@ -18,7 +18,6 @@
 #include "experiments/sawtooth/support/csv.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/halves_in_step.hpp"
-#include "sim/halves/halves_in_step.hpp"
 #include "tests/experiments/sawtooth/calibrate/lockstep_patterns.hpp"
 
 namespace sawtooth::experiments {
