@@ -47,7 +47,7 @@ if(TARGET sawtooth_kernels)
                 kernels/attention/variants.hpp kernels/attention/variant_list.hpp
                 kernels/attention/variants.inc
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/attention COMPONENT libraries)
-  install(FILES kernels/common/strides.hpp kernels/common/order_trace.hpp
+  install(FILES kernels/common/block_lists.hpp kernels/common/strides.hpp kernels/common/order_trace.hpp
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/common COMPONENT libraries)
   # Programs written before the API had a folder of its own include <kernels/attention.hpp>.
   foreach(header attention.h attention.hpp)
