@@ -14,7 +14,7 @@ namespace {
 constexpr const char* program_line =
     "the cache locality of GPU attention, predicted, executed, measured";
 
-// Of the groups in their order.
+// Names of the groups, in their order.
 constexpr std::string_view group_titles[] = {"Problem", "Schedule", "Where it runs", "Model",
                                              "Output"};
 constexpr std::string_view own_title = "Options";

@@ -19,8 +19,7 @@ constexpr int64_t register_unit = 8;  // of a thread
 constexpr int64_t reserved_shared_bytes = 1024;
 constexpr auto tile_rows_of_use =
     std::to_array<int64_t>({16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256});
-// Of FlashAttention-2, whose two CTAs an SM were looked at
-// (profiles/systems/flash-attention-2.ini).
+// That of FlashAttention-2 (profiles/systems/flash-attention-2.ini).
 constexpr double usual_age_bias = 0.05;
 // Reads by SMs tell rows of a Q tile where they are off by less than neighbouring tiles are.
 constexpr double told_by_reads = 0.05;
@@ -79,6 +78,11 @@ int64_t persistent_ctas(const KernelLaunches& rows, int64_t tile_q) {
   return most;
 }
 
+Description shared(Description known) {
+  if (known.ctas_per_sm > 1) known.sharing = {.keep_step = false, .age_bias = usual_age_bias};
+  return known;
+}
+
 }  // namespace
 
 DescriptionKeys Description::keys() const {
@@ -100,18 +104,17 @@ std::string Description::text() const {
 Description described(const KernelLaunches& rows, const sim::Gpu& gpu,
                       std::optional<int64_t> tile_q, std::optional<int64_t> tile_kv) {
   Description known;
-  const KernelLaunch& first = rows.launches.front();
   known.tile_kv = tile_kv.value_or(known.tile_kv);
-  known.ctas_per_sm = resident_ctas(first, gpu);
-  known.tile_q = tile_q.value_or(tile_of_grids(rows));
+  known.ctas_per_sm = resident_ctas(rows.launches.front(), gpu);
+  const int64_t by_grid = tile_of_grids(rows);
+  known.tile_q = tile_q.value_or(by_grid);
   const KernelLaunch& widest = *std::ranges::max_element(
       rows.launches, {}, [](const KernelLaunch& launch) { return launch.problem.heads; });
-  if (tile_of_grids(rows) == known.tile_q && known.tile_q > 0) {
+  if (by_grid == known.tile_q && by_grid > 0) {
     const int64_t heads = widest.problem.heads;
     known.one_dimension = widest.grid[1] == 1 && widest.grid[2] == 1;
     if (heads > 1 && widest.grid[0] == heads && !known.one_dimension) known.section = "all";
-    if (known.ctas_per_sm > 1) known.sharing = {.keep_step = false, .age_bias = usual_age_bias};
-    return known;
+    return shared(known);
   }
   if (known.tile_q == 0) known.tile_q = tile_of_reads(rows);
   if (known.tile_q > 0) known.workers = persistent_ctas(rows, known.tile_q);
@@ -125,8 +128,7 @@ Description described(const KernelLaunches& rows, const sim::Gpu& gpu,
   known.one_dimension = true;
   known.ctas_per_sm =
       std::min(known.ctas_per_sm, ceil_div(known.workers, std::max<int64_t>(1, gpu.sms)));
-  if (known.ctas_per_sm > 1) known.sharing = {.keep_step = false, .age_bias = usual_age_bias};
-  return known;
+  return shared(known);
 }
 
 std::vector<Description> possible_orders(const Description& known, bool masked,

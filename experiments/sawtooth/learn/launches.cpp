@@ -76,10 +76,10 @@ KernelLaunch launch_of(const CsvTable& table, size_t first, size_t end) {
     return median_behind_first(std::move(values));
   };
   for (size_t row = first; row < end; ++row) {
-    if (extent_in(table, row, "grid") != launch.grid ||
+    if (table.cell(row, "kernel_name") != table.cell(first, "kernel_name") ||
+        extent_in(table, row, "grid") != launch.grid ||
         extent_in(table, row, "block") != launch.block)
-      throw UsageError(table.place(row) +
-                       ": kernels of several grids ran for one problem; name one " +
+      throw UsageError(table.place(row) + ": several kernels ran for one problem; name one " +
                        "with --kernel REGEX");
   }
   launch.time_us = median("time_us");
@@ -93,6 +93,7 @@ KernelLaunch launch_of(const CsvTable& table, size_t first, size_t end) {
 KernelLaunches read_launches(const CsvTable& table) {
   KernelLaunches read;
   read.path = table.path;
+  if (table.rows.empty()) throw UsageError(table.path + ": has no launches");
   for (size_t row = 0; row < table.rows.size();) {
     const LearnProblem problem = problem_of(table, row);
     size_t end = row + 1;
@@ -116,9 +117,9 @@ KernelLaunches read_launches(const CsvTable& table) {
   return read;
 }
 
-double share_of_l2(const sim::Gpu& gpu, int64_t seq, int64_t head_dim, int64_t element_bytes) {
-  return 2 * double(seq) * double(head_dim * element_bytes) /
-         (double(gpu.l2_bytes) / double(gpu.l2_halves.value_or(1)));
+double share_of_l2(const sim::Gpu& gpu, int64_t seq, int64_t head_dim, const std::string& dtype) {
+  const double row_bytes = double(head_dim) * (dtype == "fp32" ? 4 : 2);
+  return 2 * double(seq) * row_bytes / (double(gpu.l2_bytes) / double(gpu.l2_halves.value_or(1)));
 }
 
 }  // namespace sawtooth::experiments

@@ -49,7 +49,7 @@ struct KernelLaunches {
 KernelLaunches read_launches(const CsvTable& table);
 
 /// Bytes of K and V of a head over those of L2 (of a half where it has two) that a CTA reads first.
-double share_of_l2(const sim::Gpu& gpu, int64_t seq, int64_t head_dim, int64_t element_bytes);
+double share_of_l2(const sim::Gpu& gpu, int64_t seq, int64_t head_dim, const std::string& dtype);
 
 /// Options of the point that stand for what was learnt, in the order of the file.
 using DescriptionKeys = std::vector<std::pair<std::string, std::string>>;
@@ -99,7 +99,7 @@ struct LaunchError {
 LearntKernel learn_kernel(const KernelLaunches& rows, const std::vector<KernelLaunch>& taught,
                           const Description& known, Catalog& catalog, size_t threads);
 
-/// Of launches that need not be taught ones; a launch with a scan of its own is predicted with it.
+/// The launches need not be taught ones; one with a scan of its own is predicted with it.
 /// A mask that was not taught has the costs of one that was.
 std::vector<LaunchError> errors_of(const KernelLaunches& rows,
                                    const std::vector<KernelLaunch>& launches,

@@ -22,7 +22,6 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr int64_t usual_budget = 8;
-constexpr int64_t least_taught_a_mask = 3;
 constexpr int64_t length_unit = 1024;  // a multiple of every tile
 constexpr double million = 1e6;
 
@@ -69,7 +68,7 @@ std::vector<size_t> taught_of(const KernelLaunches& rows, int64_t count,
     if (std::ranges::find(masks, launch.problem.mask) == masks.end())
       masks.push_back(launch.problem.mask);
   std::vector<size_t> chosen;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < std::min(count, std::ssize(rows.launches)); ++i) {
     const Wanted& wanted =
         taught_wanted[static_cast<size_t>(i) / masks.size() % taught_wanted.size()];
     std::optional<size_t> nearest;
@@ -93,13 +92,12 @@ std::vector<size_t> taught_of(const KernelLaunches& rows, int64_t count,
       });
     };
     constexpr double inside = 0.75;
-    if (of_mask([](double) { return true; }) < least_taught_a_mask ||
+    if (of_mask([](double) { return true; }) < 3 ||
         of_mask([](double of) { return of <= inside; }) == 0 ||
         of_mask([](double of) { return of > 1; }) == 0)
-      throw UsageError(rows.path + ": mask " + mask + " needs at least " +
-                       std::to_string(least_taught_a_mask) +
-                       " launches that teach, one with K/V of a head inside L2 (at most 3/4 of a "
-                       "half of it) and one beyond; give more launches, or a larger --budget");
+      throw UsageError(rows.path + ": mask " + mask +
+                       " needs 3 launches that teach, one with K/V of a head inside L2 (at most "
+                       "3/4 of a half of it) and one beyond; give more, or a larger --budget");
   }
   return chosen;
 }
@@ -219,9 +217,8 @@ class Learn {
   Learnt of(const CsvTable& table) {
     Learnt learnt{read_launches(table), {}, {}};
     const sim::Gpu& gpu = profile(learnt.rows.gpu);
-    const int64_t bytes = learnt.rows.dtype == "fp32" ? 4 : 2;
     learnt.taught = taught_of(learnt.rows, taught_count(), [&](int64_t seq) {
-      return share_of_l2(gpu, seq, learnt.rows.head_dim, bytes);
+      return share_of_l2(gpu, seq, learnt.rows.head_dim, learnt.rows.dtype);
     });
     learnt.kernel = learn_kernel(learnt.rows, launches_at(learnt, true),
                                  described(learnt.rows, gpu, rows_of("tile-q"), rows_of("tile-kv")),
@@ -283,14 +280,14 @@ class Learn {
   }
   std::vector<LearnProblem> wanted(std::span<const Wanted> from, int64_t count) {
     const sim::Gpu& gpu = profile(learn_.options.value_or("gpu", ""));
-    const int64_t bytes = learn_.options.value_or("dtype", "bf16") == "fp32" ? 4 : 2;
-    const double of_unit =
-        share_of_l2(gpu, length_unit, learn_.options.count_or("head-dim", 1), bytes);
+    const double of_unit = share_of_l2(gpu, length_unit, learn_.options.count_or("head-dim", 1),
+                                       learn_.options.value_or("dtype", "bf16"));
     std::vector<std::string> masks{"none", "causal"};  // in turn
     if (!learn_.has_word("{causal}")) masks = {learn_.options.value_or("mask", "none")};
     std::vector<LearnProblem> problems;
-    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      const Wanted& one = from[i / masks.size() % from.size()];
+    const size_t most = masks.size() * from.size();
+    for (size_t i = 0; i < std::min(most, static_cast<size_t>(count)); ++i) {
+      const Wanted& one = from[i / masks.size()];
       const int64_t heads = learn_.has_word("{heads}") ? one.heads : 1;
       const int64_t units = std::max<int64_t>(1, std::llround(one.share / of_unit));
       problems.push_back({units * length_unit, heads, heads, masks[i % masks.size()], ""});
@@ -327,6 +324,9 @@ LearnOptions parse(const Command& command, const Arguments& arguments) {
         "--gpu h200 --head-dim 128 --kernel attention --output mine.ini -- python3 bench.py --seq "
         "{seq} --heads {heads} --causal {causal}`");
   if (learn.options.has("rows")) return learn;
+  Settings checked;
+  for (const char* key : {"head-dim", "dtype", "mask"})
+    if (learn.options.has(key)) assign(checked, key, learn.options.value_or(key, ""), {});
   for (const char* key : {"gpu", "head-dim", "kernel"})
     if (!learn.options.has(key))
       throw UsageError("learn: --" + std::string(key) + " is missing; a command needs it");
@@ -343,6 +343,8 @@ int run_learn(const Command& command, const Arguments& arguments) {
   const LearnOptions options = parse(command, arguments);
   Catalog catalog;
   OutputFile output(options.options.value_or("output", ""));
+  std::optional<OutputFile> csv;
+  if (options.options.has("csv")) csv.emplace(options.options.value_or("csv", ""));
   Learn learn(options, catalog);
   CsvTable table;
   std::optional<Learnt> learnt;
@@ -361,10 +363,10 @@ int run_learn(const Command& command, const Arguments& arguments) {
     }
     if (!learnt) return exit_interrupted;
   }
-  if (options.options.has("csv")) {
-    std::string text = csv_line(table.header);
-    for (const CsvRow& row : table.rows) text += csv_line(row);
-    write_output(options.options.value_or("csv", ""), text);
+  if (csv) {
+    csv->write(csv_line(table.header));
+    for (const CsvRow& row : table.rows) csv->write(csv_line(row));
+    csv->commit();
   }
   output.write(system_text(learnt->rows, learnt->kernel, learnt->taught.size()));
   output.commit();

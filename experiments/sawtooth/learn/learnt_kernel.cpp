@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

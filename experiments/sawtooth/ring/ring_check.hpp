@@ -12,7 +12,8 @@ namespace sawtooth::experiments {
 /// Bits of a bf16 or fp16 number as a float.
 float value_of_bits(uint16_t bits, ElementType dtype);
 
-/// Of relative_difference(): values are each rounded twice and summed in float in another order.
+/// Most that relative_difference() may be: values are each rounded twice and summed in float in
+/// another order.
 double allowed_difference(ElementType dtype);
 inline constexpr double allowed_lse_difference = 2e-3;
 

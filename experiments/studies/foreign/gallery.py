@@ -120,9 +120,6 @@ def learn(program, what):
         command = [program, "learn", "--rows", given, "--output", system]
         command += ["--threads=2", f"--budget={BUDGET if len(rows) > FEW else SHORT}"]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        taught = (
-            said.split("launches that taught:\n")[1].split("launches held back:\n")[0].count("\n")
-        )
         description = said.splitlines()[1].strip()
         usual = description.split("scan = ")[1]
         of_rows = ((r["seq_q"], r["heads"], r["mask"], r["scan"] or usual) for r in rows)
@@ -137,7 +134,6 @@ def learn(program, what):
         cells = {column: row[column] for column in ("what", *POINT, *COUNTERS)}
         cells |= {f"predicted_{column}": predicted[column] for column in COUNTERS}
         made.append(cells | {"taught": int(is_taught(row)), "description": description})
-    assert sum(row["taught"] for row in made) == taught
     return made
 
 

@@ -121,6 +121,16 @@ class Learn(InFolder):
             for word in words:
                 self.assertIn(word, done.stderr)
             self.assertFalse((self.folder / "mine.ini").exists())
+        mixed = [{**row, "kernel_name": str(i)} for i, row in enumerate(rows + rows)]
+        mixed.sort(key=lambda row: (row["mask"], row["heads"], int(row["seq_q"])))
+        self.assertIn("several kernels ran", self.learn(mixed).stderr)
+        self.write("rows.csv", "gpu,seq_q\n")
+        done = self.program("learn", "--rows", "rows.csv", "--output", "mine.ini")
+        self.assertEqual(
+            (done.returncode, done.stderr), (2, "sawtooth: rows.csv: has no launches\n")
+        )
+        self.assertEqual(self.learn(rows, "--csv", "mine.ini").returncode, 2)
+        self.assertFalse((self.folder / "mine.ini").exists())
         inside = [row for row in rows if row["seq_q"] == "2048"]
         self.assertIn("one beyond", self.learn(inside).stderr)
 
@@ -129,6 +139,7 @@ class Learn(InFolder):
             (LEARN[:2] + LEARN[3:] + ["--", "true", "{seq}"], "--head-dim is missing"),
             (LEARN + ["--", "true"], "the command has no {seq}"),
             (LEARN, "give either --rows RECORDED.csv or a command"),
+            (LEARN + ["--dtype=x", "--", "true", "{seq}"], "dtype: 'x' is not allowed"),
         ):
             done = self.program(*given)
             self.assertEqual(done.returncode, 2)
