@@ -1,6 +1,8 @@
-"""Every relative link of the Markdown pages leads to a file of the project."""
+"""Relative links of the Markdown pages lead to files of the project, and its scripts can be run by their names."""
 
+import os
 import re
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -26,6 +28,20 @@ class Links(unittest.TestCase):
                     continue
                 with self.subTest(page=str(page.relative_to(ROOT)), link=link):
                     self.assertTrue((page.parent / link).exists())
+
+
+class Scripts(unittest.TestCase):
+    def test_every_script_that_names_its_interpreter_may_be_executed(self):
+        listed = subprocess.run(
+            ["git", "-C", ROOT, "ls-files"], capture_output=True, text=True, check=False
+        ).stdout.split()
+        if not listed:
+            self.skipTest("no clone of the project: git lists no files")
+        scripts = [path for path in listed if (ROOT / path).read_bytes()[:3] == b"#!/"]
+        self.assertIn("experiments/reproduce.sh", scripts)
+        for script in scripts:
+            with self.subTest(script):
+                self.assertTrue(os.access(ROOT / script, os.X_OK))
 
 
 if __name__ == "__main__":
