@@ -79,7 +79,7 @@ int64_t persistent_ctas(const KernelLaunches& rows, int64_t tile_q) {
 }
 
 Description shared(Description known) {
-  if (known.ctas_per_sm > 1) known.sharing = {.keep_step = false, .age_bias = usual_age_bias};
+  if (known.ctas_per_sm > 1) known.drift = {.keep_step = false, .age_bias = usual_age_bias};
   return known;
 }
 
@@ -148,15 +148,6 @@ std::vector<Description> possible_orders(const Description& known, bool masked,
   if (masked) scans.emplace_back("reverse");
   if (known.persistent()) scans.emplace_back("sawtooth");
   each(&Description::scan, scans);
-  return all;
-}
-
-std::vector<Description> possible_sharings(const Description& known) {
-  if (known.ctas_per_sm == 1) return {known};
-  std::vector<Description> all;
-  for (const double bias : {0.0, 0.05, 0.2, 0.4})
-    all.emplace_back(known).sharing = {.keep_step = false, .age_bias = bias};
-  all.emplace_back(known).sharing = {.keep_step = true, .age_bias = 0};
   return all;
 }
 

@@ -60,7 +60,7 @@ struct Description {
   int64_t workers = 0;  // CTAs of a persistent kernel; 0: a CTA an item
   int64_t ctas_per_sm = 1;
   bool one_dimension = false;  // its grid does not say how heads and Q tiles follow each other
-  Sharing sharing;             // of CTAs on an SM
+  Drift drift;
 
   bool persistent() const { return workers > 0; }
   DescriptionKeys keys() const;
@@ -76,9 +76,6 @@ Description described(const KernelLaunches& rows, const sim::Gpu& gpu,
 /// All that the launches may have been, which they do not say by themselves: launches of CTAs that
 /// stay, Q orders and scans of a masked kernel, how heads follow each other in a grid of one side.
 std::vector<Description> possible_orders(const Description& known, bool masked, bool several_heads);
-
-/// How CTAs on an SM may share it; `known` alone where there is one.
-std::vector<Description> possible_sharings(const Description& known);
 
 struct LearntKernel {
   Description description;

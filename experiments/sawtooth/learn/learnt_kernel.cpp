@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/learn/learn.hpp"
@@ -48,7 +50,10 @@ class Learning {
  public:
   Learning(const KernelLaunches& rows, const std::vector<KernelLaunch>& taught, Catalog& catalog,
            size_t threads)
-      : rows_(rows), taught_(taught), catalog_(catalog), threads_(threads) {}
+      : rows_(rows), taught_(taught), catalog_(catalog), threads_(threads) {
+    for (const KernelLaunch& launch : taught_)
+      if (!is_long(launch)) short_.push_back(launch);
+  }
 
   LearntKernel run(const Description& known) {
     const bool masked = std::ranges::any_of(
@@ -56,29 +61,41 @@ class Learning {
     const bool several_heads = std::ranges::any_of(
         taught_, [](const KernelLaunch& launch) { return launch.problem.heads > 1; });
     // A first look with the costs of a plain order, whose scale of time does not count; then the
-    // best of all with costs of their own.
+    // best of all with costs of their own. Latencies are exposed as durations say, or hidden.
     const LearntKernel plain = fitted(known);
     std::vector<LearntKernel> tried;
-    for (const Description& order : possible_orders(known, masked, several_heads))
-      for (const Description& one : possible_sharings(order)) {
-        tried.push_back(plain);
-        tried.back().description = one;
-        tried.back().score = score(tried.back(), false);
-      }
+    for (const Description& order : possible_orders(known, masked, several_heads)) {
+      tried.push_back(plain);
+      tried.back().description = order;
+      judge(tried.back(), short_);
+    }
+    keep_best(tried, 3 * finalists);
+    for (LearntKernel& one : tried) take_best(one, short_, &Drift::exposed, {0.0});
     keep_best(tried, finalists);
-    for (LearntKernel& one : tried) one = fitted(one.description);
+    for (LearntKernel& one : tried) {
+      one.description.drift.exposed.reset();
+      one = fitted(one.description);
+      judge(one, taught_);
+      take_best(one, taught_, &Drift::exposed, {0.0});
+    }
     keep_best(tried, finalists);
-    LearntKernel best = tried.front();
-    for (const LearntKernel& one : tried)
-      if (!best.rival && one.description.keys() != best.description.keys() &&
-          one.score - best.score < alike * double(taught_.size()))
-        best.rival = one.description;
+    search_drift(tried.front());
+    for (size_t i = 1; i < tried.size(); ++i) {
+      tried[i].description.drift = tried[0].description.drift;
+      judge(tried[i], taught_);
+    }
+    keep_best(tried, finalists);
+    LearntKernel best = fitted(tried.front().description);
+    if (tried.size() > 1 && tried[1].score - tried[0].score < alike * double(taught_.size()))
+      best.rival = tried[1].description;
     best.power_slowness = power_slowness_of(best);
     return best;
   }
 
  private:
   static constexpr size_t finalists = 2;
+  // Of scores that are worth a number of their own, and behind which further ones are no better.
+  static constexpr double least_gain = 0.3, least_loss = 0.5;
 
   static void keep_best(std::vector<LearntKernel>& kernels, size_t count) {
     std::ranges::stable_sort(kernels, {}, &LearntKernel::score);
@@ -100,35 +117,65 @@ class Learning {
     LearntKernel learnt;
     learnt.description = description;
     std::vector<TaughtRow> rows;
-    for (const KernelLaunch& launch : taught_)
-      if (!is_long(launch))
-        rows.push_back({.point = point_of(rows_, launch.problem, description, catalog_),
-                        .time_ns = launch.time_us * ns_a_us,
-                        .line = launch.line});
-    learnt.costs = fit_costs(rows, threads_, description.sharing);
-    learnt.score = score(learnt, true);
+    for (const KernelLaunch& launch : short_)
+      rows.push_back({.point = point_of(rows_, launch.problem, description, catalog_),
+                      .time_ns = launch.time_us * ns_a_us,
+                      .line = launch.line});
+    learnt.costs = fit_costs(rows, threads_, description.drift);
     return learnt;
   }
 
-  double score(const LearntKernel& learnt, bool scale_counts) {
+  /// Long launches judge by their reads alone. Steps and items stay as they are while drifts are
+  /// tried: the scale of time does not count.
+  void judge(LearntKernel& learnt, const std::vector<KernelLaunch>& launches) {
     std::map<std::string, std::vector<double>> times;
-    double sum = 0;
-    std::vector<KernelLaunch> shorter;
-    for (const KernelLaunch& launch : taught_)
-      if (!is_long(launch)) shorter.push_back(launch);
-    const auto errors = errors_of(rows_, shorter, learnt, catalog_, threads_);
+    const auto errors = errors_of(rows_, launches, learnt, catalog_, threads_);
+    learnt.score = 0;
     for (size_t i = 0; i < errors.size(); ++i) {
       const double again = 1 - 1 / std::max(1.0, errors[i].over_compulsory);
-      sum += bounded(std::log1p(errors[i].dram_reads),
-                     scatter_of_reads + scatter_of_reads_again * again);
-      times[shorter[i].problem.mask].push_back(std::log1p(errors[i].time));
+      learnt.score += bounded(std::log1p(errors[i].dram_reads),
+                              scatter_of_reads + scatter_of_reads_again * again);
+      if (!is_long(launches[i]))
+        times[launches[i].problem.mask].push_back(std::log1p(errors[i].time));
     }
     for (const auto& [mask, logs] : times) {
       double mean = 0;
-      for (const double one : logs) mean += scale_counts ? 0 : one / double(logs.size());
-      for (const double one : logs) sum += bounded(one - mean, scatter_of_time);
+      for (const double one : logs) mean += one / double(logs.size());
+      for (const double one : logs) learnt.score += bounded(one - mean, scatter_of_time);
     }
-    return sum;
+  }
+
+  /// Values ascend, and behind one that is worse than those before none is better.
+  template <class Member>
+  void take_best(LearntKernel& best, const std::vector<KernelLaunch>& launches,
+                 Member Drift::*member, std::initializer_list<double> values) {
+    LearntKernel one = best;
+    const double usual = best.score - least_gain;
+    double least = std::numeric_limits<double>::max();
+    for (const double value : values) {
+      one.description.drift.*member = value;
+      judge(one, launches);
+      if (one.score < std::min(usual, best.score)) best = one;
+      if (one.score > least + least_loss) break;
+      least = std::min(least, one.score);
+    }
+  }
+
+  /// By what all launches read, one number after another.
+  void search_drift(LearntKernel& best) {
+    const auto take = [&](auto Drift::*member, std::initializer_list<double> values) {
+      take_best(best, taught_, member, values);
+    };
+    take(&Drift::exposed, {0.1, 0.2, 0.4, 0.8, 1.6});
+    const double exposed =
+        best.description.drift.exposed.value_or(best.costs.begin()->second.exposed.value);
+    if (exposed > 0) take(&Drift::exposed, {exposed * std::sqrt(0.5), exposed * std::sqrt(2)});
+    if (best.description.ctas_per_sm > 1) {
+      take(&Drift::age_bias, {0, 0.05, 0.2, 0.4});
+      take(&Drift::keep_step, {true});
+    }
+    take(&Drift::sm_spread, {0.003, 0.006, 0.009, 0.012, 0.02});
+    take(&Drift::l2_taken, {1.0 / 64, 1.0 / 32, 1.0 / 16, 1.0 / 8});
   }
 
   double power_slowness_of(LearntKernel learnt) {
@@ -145,6 +192,7 @@ class Learning {
 
   const KernelLaunches& rows_;
   const std::vector<KernelLaunch>& taught_;
+  std::vector<KernelLaunch> short_;  // those of `taught_` whose times tell costs
   Catalog& catalog_;
   size_t threads_;
 };
@@ -163,10 +211,8 @@ std::vector<LaunchError> errors_of(const KernelLaunches& rows,
   for (const KernelLaunch& launch : launches) {
     Point& point = points.emplace_back(point_of(rows, launch.problem, learnt.description, catalog));
     const auto own = learnt.costs.find(launch.problem.mask);
-    point.request.kernel = (own == learnt.costs.end() ? learnt.costs.begin() : own)->second.cost;
-    point.request.kernel.age_bias = learnt.description.sharing.age_bias;
-    point.request.kernel.keep_step =
-        learnt.description.sharing.keep_step && learnt.description.ctas_per_sm > 1;
+    const FittedCosts& fitted = (own == learnt.costs.end() ? learnt.costs.begin() : own)->second;
+    point.request.kernel = drifting(fitted, learnt.description.drift, point);
     point.request.kernel.power_slowness = learnt.power_slowness;
   }
   std::vector<LaunchError> errors;

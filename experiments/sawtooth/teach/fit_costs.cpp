@@ -59,10 +59,26 @@ Latencies latencies_of(const Point& point) {
           time(bytes, gpu.tile_gb_per_s) + time(bytes * readers, gpu.l2_gb_per_s)};
 }
 
+/// `exposed` latencies of steps of `step_ns`.
+void set_drift(sim::KernelCost& cost, const Drift& drift, const Point& point, double exposed,
+               double step_ns) {
+  const Latencies of = latencies_of(point);
+  const auto ctas = double(point.gpu.sms * point.keys.ctas_per_sm);
+  cost.age_bias = drift.age_bias;
+  cost.age_bias_prefetch.reset();
+  if (drift.sm_spread) cost.sm_spread = drift.sm_spread;
+  cost.spill_bytes = std::llround(drift.l2_taken * double(point.gpu.l2_bytes) / ctas);
+  const double hidden_ns =
+      of.near_ns + of.bytes_ns + (1 - std::min(1.0, exposed)) * (of.dram_ns - of.near_ns);
+  cost.lead_k_steps = exposed < hidden ? 1 : std::min(most_lead, hidden_ns / step_ns);
+  cost.lead_v_steps = cost.lead_k_steps;
+  cost.waits_a_tile = std::max(1.0, exposed);
+}
+
 class Fit {
  public:
-  Fit(const std::vector<TaughtRow>& rows, size_t threads, const Sharing& sharing)
-      : rows_(rows), threads_(threads), sharing_(sharing) {
+  Fit(const std::vector<TaughtRow>& rows, size_t threads, const Drift& drift)
+      : rows_(rows), threads_(threads), drift_(drift) {
     latencies_ = latencies_of(rows_.front().point);
     int64_t least_ctas = ctas_an_sm(rows_.front());
     std::vector<double> least_steps;
@@ -76,7 +92,7 @@ class Fit {
     }
     tells_sharing_ = least_ctas == 1 && most_ctas_ > 1;
     costs_ = {{"item", usual_item_ns, 0, 500'000, 1000},
-              {"exposed", 0, 0, 32, 0.2},
+              {"exposed", 0, drift.exposed.value_or(0), drift.exposed.value_or(32), 0.2},
               {"apart", 0, 0, tells_sharing_ ? 1.0 : 0.0, 0.01}};
     for (const double least : least_steps) costs_.push_back({"step", least, 50, 1e9, 0.01 * least});
   }
@@ -85,8 +101,9 @@ class Fit {
     const Costs first = costs_;
     Minimum found;
     for (const double start : first_exposed) {
+      if (drift_.exposed && !found.deviations.empty()) break;
       Costs costs = first;
-      costs[exposed].value = start;
+      costs[exposed].value = drift_.exposed.value_or(start);
       of_exposed_.clear();
       Minimum one = minimise(
           costs, [this](const Costs& at) { return deviations(at); }, most_steps,
@@ -127,15 +144,8 @@ class Fit {
     cost.item_begin_ns = 0;
     cost.item_end_ns = costs[item].value;
     cost.item_spread_ns = 0;
-    cost.age_bias = sharing_.age_bias;
-    cost.age_bias_prefetch.reset();
-    cost.keep_step = most_ctas_ > 1 && sharing_.keep_step;
-    const double hidden_ns =
-        latencies_.near_ns + latencies_.bytes_ns +
-        (1 - std::min(1.0, latencies)) * (latencies_.dram_ns - latencies_.near_ns);
-    cost.lead_k_steps = latencies < hidden ? 1 : std::min(most_lead, hidden_ns / step_ns);
-    cost.lead_v_steps = cost.lead_k_steps;
-    cost.waits_a_tile = std::max(1.0, latencies);
+    cost.keep_step = most_ctas_ > 1 && drift_.keep_step;
+    set_drift(cost, drift_, rows_.front().point, latencies, step_ns);
     return cost;
   }
 
@@ -222,7 +232,7 @@ class Fit {
 
   const std::vector<TaughtRow>& rows_;
   size_t threads_;
-  Sharing sharing_;
+  Drift drift_;
   Latencies latencies_;
   int64_t most_ctas_ = 1;
   bool tells_sharing_ = false;  // rows with one and with several CTAs an SM are there
@@ -237,8 +247,15 @@ class Fit {
 }  // namespace
 
 std::map<std::string, FittedCosts> fit_costs(const std::vector<TaughtRow>& rows, size_t threads,
-                                             const Sharing& sharing) {
-  return Fit(rows, threads, sharing).run();
+                                             const Drift& drift) {
+  return Fit(rows, threads, drift).run();
+}
+
+sim::KernelCost drifting(const FittedCosts& fitted, const Drift& drift, const Point& point) {
+  sim::KernelCost cost = fitted.cost;
+  cost.keep_step = point.keys.ctas_per_sm > 1 && drift.keep_step;
+  set_drift(cost, drift, point, drift.exposed.value_or(fitted.exposed.value), fitted.step_ns.value);
+  return cost;
 }
 
 void refuse_contradictions(const TaughtRows& taught, const FittedCosts& fitted) {
@@ -317,6 +334,11 @@ std::vector<Parameter> parameters_of(const FittedCosts& fitted, const std::strin
       parameter("waits-a-tile", fixed(cost.waits_a_tile, 4), from + "; " + exposure),
       parameter("exposure-error", fixed(exposure_error(fitted), 3),
                 from + "; half of the 90 % interval of what a miss costs, as a share of it")};
+  const std::string counted = from + "; from DRAM reads";
+  if (cost.sm_spread)
+    parameters.push_back(parameter("sm-spread", shortest(*cost.sm_spread), counted));
+  if (cost.spill_bytes > 0)
+    parameters.push_back(parameter("spill-bytes", std::to_string(cost.spill_bytes), counted));
   if (cost.power_slowness > 0)
     parameters.push_back(parameter("power-slowness", fixed(cost.power_slowness, 4),
                                    from + "; from its longest launch"));

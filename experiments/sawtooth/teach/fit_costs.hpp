@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,12 +48,13 @@ struct Estimate {
   double high = 0;
 };
 
-/// How CTAs that share an SM part, which durations do not tell.
-struct Sharing {
-  bool keep_step = true;  // they take turns
+/// How CTAs drift apart and what they leave of L2, which durations hardly tell.
+struct Drift {
+  bool keep_step = true;  // those that share an SM take turns
   double age_bias = 0;    // else the older one of two is ahead: a share of the exponentials' part
-
-  bool operator==(const Sharing&) const = default;
+  std::optional<double> exposed = {};    // latencies that a step waits for; empty: it is fitted
+  std::optional<double> sm_spread = {};  // of clocks of GPCs; empty: the GPU's
+  double l2_taken = 0;  // by what is no part of the problem, such as spilled registers; a share
 };
 
 /// "LOW to HIGH".
@@ -72,7 +74,9 @@ struct FittedCosts {
 /// several CTAs an SM tell what a lone one takes where some launch has no more items than the GPU
 /// has SMs.
 std::map<std::string, FittedCosts> fit_costs(const std::vector<TaughtRow>& rows, size_t threads,
-                                             const Sharing& sharing = {});
+                                             const Drift& drift = {});
+/// Costs with the steps and items of `fitted` of a launch that drifts otherwise.
+sim::KernelCost drifting(const FittedCosts& fitted, const Drift& drift, const Point& point);
 /// Throws UsageError for rows that contradict each other: a time further than 15 % from the fit.
 void refuse_contradictions(const TaughtRows& taught, const FittedCosts& fitted);
 

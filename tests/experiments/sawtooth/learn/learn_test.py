@@ -95,6 +95,28 @@ class Learn(InFolder):
                         ratio = float(ours[column]) / float(real[column])
                         self.assertAlmostEqual(ratio, 1, delta=delta, msg=(column, real["mask"]))
 
+    def test_reads_tell_what_durations_do_not(self):
+        """Latencies are hidden, and spilled registers take an eighth of L2. Launches beyond L2 take longer, as if they
+        waited for misses; then CTAs would keep together and read less."""
+        taken = 2**20 // 8 // 4  # of a CTA, of four
+        text = SYSTEM.format(launch="grid", workers="", q_order="ascending", scan="reverse")
+        text = text.replace("-steps = 0", "-steps = 1")
+        text = text.replace("waits-a-tile = 2", f"waits-a-tile = 1\nspill-bytes = {taken}")
+        self.write("truth.ini", text)
+        rows = self.recorded(self.simulated("truth.ini", "--seq=2K,3K,5K,6K,8K"))
+        for row in rows:
+            bent = 1.08 if int(row["seq_q"]) > 4096 else 1
+            row["time_us"] = str(float(row["time_us"]) * bent)
+        done = self.learn(rows, "--budget=12")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        learnt = self.read("mine.ini")
+        self.assertIn("lead-k-steps = 1.0000", learnt)
+        self.assertIn(f"spill-bytes = {taken} ", learnt)
+        wanted, found = (self.simulated(s, "--seq=7K") for s in ("truth.ini", "mine.ini"))
+        for real, ours in zip(wanted, found, strict=True):
+            ratio = float(ours["dram_read_sectors"]) / float(real["dram_read_sectors"])
+            self.assertAlmostEqual(ratio, 1, delta=0.05, msg=(real["mask"], real["heads"]))
+
     def test_held_back_launches_are_printed_with_their_errors(self):
         self.truth()
         rows = self.recorded(self.simulated("truth.ini", "--seq=2K,5K,7K,8K"))
