@@ -29,14 +29,10 @@ struct ScanContext {
   uint64_t seed = 0;
 };
 
-/// What turning takes of the address arithmetic of a kernel that prefetches, by its kernel costs.
-enum class TurnCost : uint8_t { none, turned, attached };
-
 struct ScanTraits {
   bool straight = false;    // to the last tile or back, by something that alternates at most
   bool one_a_wave = false;  // items of one head and one wave, equally long, scan alike
   bool attaches = true;     // looks at attach_position
-  TurnCost turn = TurnCost::none;
 };
 
 SAWTOOTH_HD constexpr int64_t forwards_or_backwards(int64_t parity, int64_t step, int64_t tiles) {
@@ -53,8 +49,7 @@ struct LinearScan {
 struct ReverseScan {
   static constexpr std::string_view name = "reverse";
   static constexpr std::string_view description = "last tile to first (FlashAttention-2 and -3)";
-  static constexpr ScanTraits traits{
-      .straight = true, .one_a_wave = true, .attaches = false, .turn = TurnCost::turned};
+  static constexpr ScanTraits traits{.straight = true, .one_a_wave = true, .attaches = false};
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
     return context.tiles - 1 - step;
   }
@@ -65,8 +60,7 @@ struct SawtoothScan {
   static constexpr std::string_view name = "sawtooth";
   static constexpr std::string_view description =
       "forwards and backwards in turn, by the worker's own item counter (the paper's)";
-  static constexpr ScanTraits traits{
-      .straight = true, .one_a_wave = true, .attaches = false, .turn = TurnCost::turned};
+  static constexpr ScanTraits traits{.straight = true, .one_a_wave = true, .attaches = false};
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
     return forwards_or_backwards(context.items_before, step, context.tiles);
   }
@@ -76,7 +70,7 @@ struct SawtoothItemScan {
   static constexpr std::string_view name = "sawtooth-item";
   static constexpr std::string_view description =
       "forwards and backwards by the parity of the item's own tile";
-  static constexpr ScanTraits traits{.straight = true, .attaches = false, .turn = TurnCost::turned};
+  static constexpr ScanTraits traits{.straight = true, .attaches = false};
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
     return forwards_or_backwards(context.own_tile, step, context.tiles);
   }
@@ -86,8 +80,7 @@ struct SawtoothWaveScan {
   static constexpr std::string_view name = "sawtooth-wave";
   static constexpr std::string_view description =
       "forwards and backwards by the parity of floor(item index / workers)";
-  static constexpr ScanTraits traits{
-      .straight = true, .one_a_wave = true, .attaches = false, .turn = TurnCost::turned};
+  static constexpr ScanTraits traits{.straight = true, .one_a_wave = true, .attaches = false};
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
     return forwards_or_backwards(context.item / context.workers, step, context.tiles);
   }
@@ -97,7 +90,7 @@ struct AttachScan {
   static constexpr std::string_view name = "attach";
   static constexpr std::string_view description =
       "starts at the tile last started by any CTA on this K/V head, ascends and wraps";
-  static constexpr ScanTraits traits{.one_a_wave = true, .turn = TurnCost::attached};
+  static constexpr ScanTraits traits{.one_a_wave = true};
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
     const int64_t position = context.attach_position + step;
     return position < context.tiles ? position : position - context.tiles;
@@ -110,7 +103,7 @@ struct ShiftScan {
   static constexpr std::string_view name = "shift";
   static constexpr std::string_view description =
       "item i begins at tile i mod n, ascends and wraps (DASH)";
-  static constexpr ScanTraits traits{.attaches = false, .turn = TurnCost::turned};
+  static constexpr ScanTraits traits{.attaches = false};
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
     // In 32 bits, all of which orders below 4 billion items have: a remainder in 64 bits takes many
     // registers.
@@ -122,7 +115,7 @@ struct ShiftScan {
 struct RandomScan {
   static constexpr std::string_view name = "random";
   static constexpr std::string_view description = "a seeded permutation an item (a null test)";
-  static constexpr ScanTraits traits{.attaches = false, .turn = TurnCost::turned};
+  static constexpr ScanTraits traits{.attaches = false};
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
     return permuted(step, context.tiles, mix_seed(context.seed, uint64_t(context.item)));
   }

@@ -15,9 +15,7 @@ namespace sawtooth::sim {
 /// SM have equal parts in what their lines cost.
 struct PrefetchTimes {
   std::optional<double> step_ns;
-  std::optional<double> lines_ns;   // on top, of a CTA that has lines of its own
-  std::optional<double> scan_ns;    // on top, where the scan turns
-  std::optional<double> attach_ns;  // on top, where it attaches; empty: scan_ns
+  std::optional<double> lines_ns;  // on top, of a CTA that has lines of its own
 
   /// `share` of the CTAs on the SM have lines.
   double added_ns(double share) const { return step_ns.value_or(0) + share * lines_ns.value_or(0); }
@@ -61,13 +59,11 @@ struct KernelCost {
   double jitter = 0;                     // of a lone CTA
   std::optional<double> jitter_shared;   // while others compute on the SM; empty: as alone
   std::optional<double> jitter_in_step;  // of CTAs that alternate; empty: as jitter_shared
-  double jitter_by_age = 0;              // the older one of two has less by this share
 
   // CTAs that share an SM; bias is a share of the exponentials' part of a step.
   double age_bias = 0;
-  std::optional<double> age_bias_prefetch;  // with prefetch; empty: as without
-  bool keep_step = false;                   // they alternate: the older one gains nothing
-  WrongPhase wrong_phase;                   // of those that alternate
+  bool keep_step = false;  // they alternate: the older one gains nothing
+  WrongPhase wrong_phase;  // of those that alternate
   Staggered staggered;
   int64_t resident_ctas = 0;  // that an SM holds; 0: all that there are
 
@@ -87,9 +83,8 @@ struct KernelCost {
   std::optional<double> refill_ns;  // from a CTA's end to its successor's; empty: the GPU's
   double item_begin_ns = 0;         // ticket, coordinates and scan table, before Q is asked for
   double item_end_ns = 0;           // epilogue: O through shared memory
-  double merge_ns = 0;        // of an item of a cascade that comes last of some sequence's head
-  double combine_ns = 0;      // from the last part of kv-split to the combine kernel's first read
-  double item_spread_ns = 0;  // of an item, from the TPC of a GPC that starts first to the last
+  double merge_ns = 0;    // of an item of a cascade that comes last of some sequence's head
+  double combine_ns = 0;  // from the last part of kv-split to the combine kernel's first read
 
   double dram_share = 1;  // of DRAM's rate that its loads reach
 
@@ -159,9 +154,7 @@ inline constexpr auto kernel_cost_keys = [] {
       {"jitter", real, 0, 0.2, place<&Cost::jitter>, jitter},
       {"jitter-shared", real, 0, 0.2, place<&Cost::jitter_shared>, jitter},
       {"jitter-in-step", real, 0, 0.2, place<&Cost::jitter_in_step>, jitter},
-      {"jitter-by-age", real, 0, 1, place<&Cost::jitter_by_age>, jitter},
       {"age-bias", real, -0.9, 0.9, place<&Cost::age_bias>, age_bias},
-      {"age-bias-prefetch", real, -0.9, 0.9, place<&Cost::age_bias_prefetch>, age_bias},
       {"keep-step", flag, 0, 1, place<&Cost::keep_step>},
       {"wrong-phase-slowness", real, 0, 1, phase<&WrongPhase::slowness>, jitter},
       {"wrong-phase-steps", real, 1, 1e6, phase<&WrongPhase::steps>, jitter},
@@ -179,8 +172,6 @@ inline constexpr auto kernel_cost_keys = [] {
       {"tpc-spread-prefetch", real, -0.2, 0.2, place<&Cost::tpc_spread_prefetch>, sm_spread},
       {"prefetch-step-ns", real, -1000, 1e5, lone<&Times::step_ns>, prefetch_cost},
       {"prefetch-lines-ns", real, -1000, 1e5, lone<&Times::lines_ns>, prefetch_cost},
-      {"prefetch-scan-ns", real, -1000, 1e5, lone<&Times::scan_ns>, prefetch_cost},
-      {"prefetch-attach-ns", real, -1000, 1e5, lone<&Times::attach_ns>, prefetch_cost},
       {"prefetch-step-shared-ns", real, -1000, 1e5, shared<&Times::step_ns>, prefetch_cost},
       {"prefetch-lines-shared-ns", real, -1000, 1e5, shared<&Times::lines_ns>, prefetch_cost},
       {"prefetch-lines-bias", real, -0.4, 0.4, place<&Cost::prefetch_lines_bias>, prefetch_cost},
@@ -188,7 +179,6 @@ inline constexpr auto kernel_cost_keys = [] {
       {"refill-ns", real, 0, 1e6, place<&Cost::refill_ns>, item_cost},
       {"item-begin-ns", real, 0, 1e6, place<&Cost::item_begin_ns>, item_cost},
       {"item-end-ns", real, 0, 1e6, place<&Cost::item_end_ns>, item_cost},
-      {"item-spread-ns", real, -1e6, 1e6, place<&Cost::item_spread_ns>, item_cost},
       {"merge-ns", real, 0, 1e6, place<&Cost::merge_ns>, item_cost},
       {"combine-ns", real, 0, 1e6, place<&Cost::combine_ns>, item_cost},
       {"dram-share", real, 0.01, 1, place<&Cost::dram_share>, bandwidth},

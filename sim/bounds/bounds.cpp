@@ -98,8 +98,7 @@ TimeBounds time_bounds(const Request& request, const Gpu& gpu) {
           ? std::min({0.0, step.prefetch.added_ns(0), step.prefetch.added_ns(1),
                       step.prefetch_shared.added_ns(0), step.prefetch_shared.added_ns(1)})
           : 0;
-  const double item_ns =
-      step.item_begin_ns + step.item_end_ns - std::abs(step.item_spread_ns) + parameters.l2.near_ns;
+  const double item_ns = step.item_begin_ns + step.item_end_ns + parameters.l2.near_ns;
 
   // Items that see nothing are left out. Steps by worker under a stride, pieces as they are cut.
   std::vector<double> items_ns, workers_ns(static_cast<size_t>(workers), 0.0);

@@ -84,24 +84,13 @@ KernelCost switched(KernelCost cost, MechanismSet without) {
   return cost;
 }
 
-// What a scan adds to the cost of prefetch.
-double scan_prefetch_ns(const PrefetchTimes& prefetch, ScanId scan) {
-  const TurnCost turn = traits_of(scan).turn;
-  if (turn == TurnCost::none) return 0;
-  const double turned_ns = prefetch.scan_ns.value_or(0);
-  return turn == TurnCost::attached ? prefetch.attach_ns.value_or(turned_ns) : turned_ns;
-}
-
 StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   const auto on = [&](Mechanism mechanism) { return !request.without.has(mechanism); };
-  const bool prefetches = request.schedule.prefetch > 0;
   StepParameters step{switched(request.kernel, request.without)};
   set_rates(step, gpu, step);
   if (step.lead_k_steps && step.lead_v_steps)
     step.leads = Leads{*step.lead_k_steps, *step.lead_v_steps};
   step.refill_ns = step.refill_ns.value_or(on(Mechanism::item_cost) ? gpu.refill_ns : 0);
-  step.prefetch.step_ns =
-      step.prefetch.step_ns.value_or(0) + scan_prefetch_ns(step.prefetch, request.schedule.scan);
   if (!step.prefetch_shared.step_ns) step.prefetch_shared.step_ns = step.prefetch.step_ns;
   if (!step.prefetch_shared.lines_ns) step.prefetch_shared.lines_ns = step.prefetch.lines_ns;
   step.jitter_shared = step.jitter_shared.value_or(step.jitter);
@@ -110,10 +99,8 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   if (request.running.finishes) step.staggered.share = step.staggered.finish_share;
   step.phases_meet = on(Mechanism::jitter) && request.problem.mask.kind != MaskKind::none;
   step.sm_spread = step.sm_spread.value_or(on(Mechanism::sm_spread) ? gpu.sm_spread : 0);
-  if (prefetches) {
+  if (request.schedule.prefetch > 0)
     step.tpc_spread = step.tpc_spread_prefetch.value_or(step.tpc_spread);
-    step.age_bias = step.age_bias_prefetch.value_or(step.age_bias);
-  }
   if (step.keep_step) step.age_bias = 0;
   step.launch_ns = step.launch_ns.value_or(on(Mechanism::starts) ? gpu.launch_ns : 0);
   if (on(Mechanism::starts)) {
@@ -171,10 +158,6 @@ void check_times(const Request& request, const StepParameters& step) {
                                 " ns from steps of " + std::to_string(alone_ns) +
                                 " ns; allowed: less than a step");
   }
-  if (std::abs(step.item_spread_ns) > step.item_end_ns)
-    throw std::invalid_argument(
-        "item-spread-ns: " + std::to_string(step.item_spread_ns) +
-        " is not allowed; allowed: up to item-end-ns = " + std::to_string(step.item_end_ns));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -92,11 +91,10 @@ inline std::vector<int64_t> sms_of_ctas(const std::vector<PlacedSm>& placed, con
   return order;
 }
 
-// When each SM gets its CTAs at the start of a launch, relative to the first one, and which SMs
-// are late with every item.
+// When each SM gets its CTAs at the start of a launch, relative to the first one.
 //
 // All GPCs fill their TPCs at the same time, each in the order that the GPU's profile has recorded,
-// and both CTAs of an SM come together. In the same order items take longer, whatever their length.
+// and both CTAs of an SM come together.
 
 /// The place of each SM's TPC in that order, from 0, the first of its GPC, to 1, the last. GPCs of
 /// other sizes than the `recorded` ones have their TPCs in turn.
@@ -134,14 +132,6 @@ inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed,
   const double first = *std::min_element(starts.begin(), starts.end());
   for (double& start : starts) start -= first;
   return starts;
-}
-
-/// `late` are turns. In nanoseconds around the mean over the SMs: the last TPC of a GPC less the
-/// first is `spread_ns`.
-inline std::vector<double> item_late_ns(std::vector<double> late, double spread_ns) {
-  const double mean = std::accumulate(late.begin(), late.end(), 0.0) / double(late.size());
-  for (double& turn : late) turn = spread_ns * (turn - mean);
-  return late;
 }
 
 }  // namespace sawtooth::sim

@@ -112,25 +112,22 @@ class StepTimes {
     return company;
   }
 
-  // What the step takes longer by chance, as a share. Of CTAs that share an SM older ones jitter
-  // less; CTAs that alternate share one random sample per SM and step, and their phase.
+  // What the step takes longer by chance, as a share. CTAs that alternate share one random sample
+  // per SM and step, and their phase.
   double jitter_of(SmCta& cta, const Company& company, double now_ns) {
     const StepParameters& step = parameters_.step;
-    const auto [ctas, older, with_lines] = company;
-    if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(cta.random) : 0;
+    if (company.ctas < 2) return step.jitter > 0 ? step.jitter * noise(cta.random) : 0;
     if (step.keep_step) {
       const double phase = phases_.slowness(cta.sm, now_ns);
       const double jitter = step.jitter_in_step.value_or(0);
       if (jitter <= 0) return phase;
-      const auto step_number = static_cast<uint64_t>(now_ns / cost_.shared_ns(ctas, 0));
+      const auto step_number = static_cast<uint64_t>(now_ns / cost_.shared_ns(company.ctas, 0));
       uint64_t of_sm =
           mix_seed(mix_seed(seed_, sm_salt + static_cast<uint64_t>(cta.sm)), step_number);
       return phase + jitter * noise(of_sm);
     }
     const double jitter = step.jitter_shared.value_or(0);
-    if (jitter <= 0) return 0;
-    const double youth = double(2 * older - (ctas - 1)) / double(ctas - 1);  // -1 ... 1
-    return jitter * (1 + step.jitter_by_age * youth) * noise(cta.random);
+    return jitter > 0 ? jitter * noise(cta.random) : 0;
   }
 
   const TimedParameters& parameters_;

@@ -189,7 +189,6 @@ class TimedWavefront {
     const std::vector<double> turns = turns_of(memory_.placed(), layout.tpc_turns);
     const std::vector<double> late_ns =
         start_ns(memory_.placed(), turns, step.start_spread_ns, step.start_uneven_share, seed_);
-    item_late_ns_ = item_late_ns(turns, step.item_spread_ns);
     const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
     const double hop_ns = race ? parameters_.ticket_hop_ns : 0;
     for (int64_t w = 0; w < held_; ++w) {
@@ -382,9 +381,7 @@ class TimedWavefront {
         [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
     heads_.settle();
     const bool writes = !walk_.is_void(worker.cursor.item());
-    const double taken_ns = writes ? step.item_end_ns + (merged ? step.merge_ns : 0) +
-                                         item_late_ns_[static_cast<size_t>(worker.cta.sm)]
-                                   : 0;
+    const double taken_ns = writes ? step.item_end_ns + (merged ? step.merge_ns : 0) : 0;
     if (step.staggered.share > 0 && writes && !grid) worker.cta.pace.add(step.staggered);
     const double ended_ns = summed_ns + taken_ns;
     terms_of(worker)[TimeTerm::item] += ended_ns - now_ns;
@@ -539,8 +536,7 @@ class TimedWavefront {
   std::vector<Worker> workers_;
   std::vector<int64_t> sms_of_ctas_;
   StepTimes step_times_;
-  std::vector<double> item_late_ns_;  // of an SM: what an item takes beyond the usual
-  std::vector<double> ended_ns_;      // of a worker
+  std::vector<double> ended_ns_;  // of a worker
   EventQueue events_;
   TimePhases phases_;
   int64_t ticket_ = 0;  // of the next item that is not taken

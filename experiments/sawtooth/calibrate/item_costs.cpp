@@ -258,21 +258,22 @@ void add_step(std::vector<Parameter>& own, double alone_ns, std::optional<double
   if (has_fixed) assume(own, "fixed-ns", "0", "in step-ns");
 }
 
+/// The mean of linear scans and of others, where there are some.
 void add_prefetch(std::vector<Parameter>& own, const OfKernel& kernel, double step_ns) {
-  const auto added_ns = [&](bool linear) -> std::optional<double> {
+  double sum_ns = 0;
+  int kinds = 0;
+  for (const bool linear : {true, false}) {
     const Launches ahead = kernel.undisturbed([&](const LaunchTimes& l) {
       return l.prefetch > 0 && l.mask == "none" && (l.scan == "linear") == linear;
     });
-    if (ahead.empty()) return std::nullopt;
-    return median_over(ahead, [&](auto& l) { return kernel.older_ns(l); }) - step_ns;
-  };
-  const auto usual = added_ns(true), other = added_ns(false);
-  if (!usual) return;
-  add(own, "prefetch-step-ns", *usual, 1, "what a step costs more with prefetch");
+    if (ahead.empty()) continue;
+    sum_ns += median_over(ahead, [&](auto& l) { return kernel.older_ns(l); });
+    ++kinds;
+  }
+  if (kinds == 0) return;
+  add(own, "prefetch-step-ns", sum_ns / kinds - step_ns, 1,
+      "what a step costs more with prefetch, mean of linear and sawtooth scans");
   add(own, "prefetch-lines-ns", 0, 0, "in prefetch-step-ns");
-  if (other)
-    add(own, "prefetch-scan-ns", *other - *usual, 1,
-        "on top, where the scan is not linear: of sawtooth");
 }
 
 /// How two CTAs share an SM: the older one is preferred, or they alternate, in phases of which one
@@ -304,7 +305,6 @@ void add_sharing(std::vector<Parameter>& own, const OfKernel& kernel, const Kern
   add(own, alternate ? "jitter-in-step" : "jitter-shared", spread, 4,
       "standard deviation of a step of one of the two");
   if (backward) return;
-  if (!alternate) assume(own, "jitter-by-age", "0", "not told apart");
   const Launches ahead_of_use = kernel.steady(2, true);
   if (ahead_of_use.empty()) return;
   const double with = median_over(ahead_of_use, [&](auto& l) { return kernel.pace(l); });
@@ -333,7 +333,6 @@ void add_dram_slowness(std::vector<Parameter>& own, const Launches& equal) {
 void add_leads(Sections& sections, bool loads) {
   auto& every = section(sections, std::string(every_kernel));
   assume(every, "item-begin-ns", "0", "the next item is found and loaded while one is computed");
-  assume(every, "item-spread-ns", "0", "not told apart from the jitter of steps");
   if (!loads) return;
   assume(every, "lead-k-steps", "1",
          "K has two stages (kernels/attention/variants.inc), and one is computed with");
@@ -407,17 +406,12 @@ class Pipes {
       for (const double spread : tpc_spreads_) sum += spread;
       add(every(), "tpc-spread", sum / double(tpc_spreads_.size()), 6, "mean of these kernels");
     }
-    std::vector<double> jitters, spreads;
-    for (const LaunchTimes& l : launches_) {
-      if (!l.has_ctas(1, gpu_.sms) || l.prefetch > 0) continue;
-      if (l.is_steady()) jitters.push_back(l.of_step(l.jitter, item_ns_));
-      if (!std::isnan(l.item_spread_ns)) spreads.push_back(l.item_spread_ns);
-    }
+    std::vector<double> jitters;
+    for (const LaunchTimes& l : launches_)
+      if (l.has_ctas(1, gpu_.sms) && l.prefetch == 0 && l.is_steady())
+        jitters.push_back(l.of_step(l.jitter, item_ns_));
     if (!jitters.empty())
       add(every(), "jitter", median_of(jitters), 4, "standard deviation of a step of a lone CTA");
-    if (!spreads.empty())
-      add(every(), "item-spread-ns", median_of(spreads), 0,
-          "what an item takes longer in the TPC of a GPC that starts last than in the first");
     return std::move(sections_);
   }
 
@@ -476,7 +470,7 @@ class Pipes {
     }
     const Launches shared = kernel.steady(2, false), shared_ahead = kernel.steady(2, true);
     if (shared.empty()) return;
-    add_bias(shape, kernel, shared, shared_ahead);
+    add_bias(shape, kernel, shared);
     if (!shared_ahead.empty() && !std::isnan(shared_ahead.front()->lines_bias))
       add_shared_prefetch(shape, kernel, shared_ahead);
   }
@@ -509,17 +503,12 @@ class Pipes {
   }
 
   /// As a share of the exponentials' part of a step of two CTAs.
-  void add_bias(const KernelShape& shape, const OfKernel& kernel, const Launches& shared,
-                const Launches& ahead) {
+  void add_bias(const KernelShape& shape, const OfKernel& kernel, const Launches& shared) {
     if (exp_ns_ == 0 || same(shape, thin)) return;
     const double share = exp_ns_ * double(shape.tiling.kv_rows) / 128 / (*kernel.pace(2) / 2);
-    const auto put = [&](std::vector<Parameter>& into, const char* key, const Launches& launches) {
-      const double bias = median_over(launches, [&](auto& l) { return kernel.bias(l); });
-      add(into, key, bias / share, 4,
-          "the older one of two CTAs is " + fixed(100 * bias, 2) + " % faster than their mean");
-    };
-    put(same(shape, narrow) ? every() : section(sections_, "d>64"), "age-bias", shared);
-    if (!ahead.empty()) put(section(sections_, name_of(shape)), "age-bias-prefetch", ahead);
+    const double bias = median_over(shared, [&](auto& l) { return kernel.bias(l); });
+    add(same(shape, narrow) ? every() : section(sections_, "d>64"), "age-bias", bias / share, 4,
+        "the older one of two CTAs is " + fixed(100 * bias, 2) + " % faster than their mean");
   }
 
   const std::vector<LaunchTimes>& launches_;

@@ -17,7 +17,6 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double normal = 1.4826;     // standard deviation over median absolute deviation
-constexpr size_t lockstep_items = 2;  // the first of a launch, in which CTAs are where they started
 constexpr int64_t long_steps = 100;   // of a backward item that tells what an item takes
 constexpr double slow = 0.1;          // items that take so much longer are in the wrong phase
 constexpr double both_compute = 0.7;  // of a launch under a mask: every SM still has two CTAs
@@ -51,13 +50,11 @@ double median_or_none(Values values) {
 /// Where CTAs are: SMs have numbers in the order in which CTAs come to them.
 struct Places {
   int64_t sms = 0;
-  Values turns;                           // when the TPC of each SM starts
   std::vector<std::vector<size_t>> gpcs;  // their SMs
   std::vector<size_t> older, younger;     // CTAs of each SM, of which a lone one is both
 
   Places(const sim::Gpu& gpu, int64_t workers) : sms(gpu.sms) {
     const std::vector<sim::PlacedSm> placed = sim::placed_sms(gpu.sms, 2, gpu.layout);
-    turns = sim::turns_of(placed, gpu.layout.tpc_turns);
     for (size_t sm = 0; sm < placed.size(); ++sm) {
       const auto gpc = static_cast<size_t>(placed[sm].gpc);
       if (gpcs.size() <= gpc) gpcs.resize(gpc + 1);
@@ -89,10 +86,7 @@ class Reduction {
     add_paces();
     add_lines();
     add_spreads();
-    if (row_.workers == places_.sms) {
-      add_start_spread();
-      add_item_spread();
-    }
+    if (row_.workers == places_.sms) add_start_spread();
     if (row_.mask == "none") {
       add_variances();
       if (row_.workers == 2 * places_.sms) add_phases();
@@ -255,37 +249,6 @@ class Reduction {
     row_.start_spread_ns = median_of(std::move(spreads));
   }
 
-  /// Slope of what items take beyond their steps over the turns of TPCs, without TPCs that are
-  /// apart from their GPC.
-  void add_item_spread() {
-    if (row_.least_steps == row_.most_steps || row_.prefetch > 0 ||
-        row_.line_items <= double((lockstep_items + 1) * ctas_.size()))
-      return;
-    const double step = row_.line_product / row_.line_square;
-    Values x, y;
-    for (const std::vector<size_t>& gpc : places_.gpcs) {
-      std::map<size_t, std::vector<std::pair<double, double>>> of_place;
-      for (const size_t sm : gpc)
-        for (size_t k = lockstep_items; k + 1 < ctas_[sm].size(); ++k)
-          of_place[k].emplace_back(places_.turns[sm],
-                                   ns(ctas_[sm], k) - step * double(ctas_[sm][k].steps));
-      for (const auto& [place, own] : of_place) {
-        Values values, deviations;
-        for (const auto& [turn, beyond] : own) values.push_back(beyond);
-        const double middle = median_of(values);
-        for (const double beyond : values) deviations.push_back(std::abs(beyond - middle));
-        const double usual = normal * median_of(deviations);
-        for (const auto& [turn, beyond] : own) {
-          if (std::abs(beyond - middle) >= 3 * usual) continue;
-          x.push_back(turn);
-          y.push_back(beyond - middle);
-        }
-      }
-    }
-    const auto [square, product] = square_and_product(x, y);
-    row_.item_spread_ns = square > 0 ? product / square : not_told;
-  }
-
   /// How items of a CTA differ beyond what all items at their place differ by, and CTAs beyond
   /// that.
   void add_variances() {
@@ -358,12 +321,12 @@ TypedColumns<LaunchTimes> launch_columns() {
                   COLUMN(lines_ns),         COLUMN(no_lines_ns),     COLUMN(both_lines_ns),
                   COLUMN(neither_lines_ns), COLUMN(lines_bias),      COLUMN(sorted_ahead),
                   COLUMN(jitter),           COLUMN(jitter_of_all),   COLUMN(gpc_spread),
-                  COLUMN(cta_spread),       COLUMN(tpc_spread),      COLUMN(item_spread_ns),
-                  COLUMN(start_spread_ns),  COLUMN(line_items),      COLUMN(line_steps),
-                  COLUMN(line_ns),          COLUMN(line_square),     COLUMN(line_product),
-                  COLUMN(phase_ns),         COLUMN(phase_slowness),  COLUMN(phase_share),
-                  COLUMN(phase_variance),   COLUMN(locked_share),    COLUMN(early_items),
-                  COLUMN(early_steps),      COLUMN(early_ns)});
+                  COLUMN(cta_spread),       COLUMN(tpc_spread),      COLUMN(start_spread_ns),
+                  COLUMN(line_items),       COLUMN(line_steps),      COLUMN(line_ns),
+                  COLUMN(line_square),      COLUMN(line_product),    COLUMN(phase_ns),
+                  COLUMN(phase_slowness),   COLUMN(phase_share),     COLUMN(phase_variance),
+                  COLUMN(locked_share),     COLUMN(early_items),     COLUMN(early_steps),
+                  COLUMN(early_ns)});
 #undef COLUMN
   return columns;
 }

@@ -40,7 +40,6 @@ struct LaunchTimes {
   double gpc_spread = not_told;       // standard deviation of GPCs' slowness
   double cta_spread = not_told;       // of CTAs' beyond jitter_of_all
   double tpc_spread = not_told;       // by which the first SM of a TPC is slower than its mean
-  double item_spread_ns = not_told;   // what an item takes longer in a GPC's last TPC
   double start_spread_ns = not_told;  // from the first TPC of a GPC to its last
 
   // The line through (steps, ns) of items: their number, means and sums of squares and products.

@@ -355,7 +355,6 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
   if (take("step-ns", keys.step_ns, cost.step_ns)) cost.pace = 1;
   take("step-exposed-ns", keys.step_exposed_ns, cost.exposed_ns);
   if (take("age-bias", keys.age_bias, cost.age_bias)) {
-    cost.age_bias_prefetch.reset();
     cost.keep_step = cost.age_bias == 0;
   }
   take("stages", keys.stages, cost.stages);

@@ -147,16 +147,23 @@ struct RemovedOption {
   std::string_view instead;
 };
 
+inline constexpr std::string_view worth_nothing =
+    "no measured list is predicted worse without it; leave it out";
 inline constexpr RemovedOption removed_options[] = {
+    {"age-bias-prefetch", worth_nothing},
     {"audit", "give a larger --budget, which decides more of what was pruned"},
     {"baselines",
      "give compare the predictions of simple rules, such as those of simulate --timing lockstep "
      "--l2 lru"},
     {"die", "speeds of SMs are drawn by seed; leave it out"},
     {"fabric-gb-per-s", "crossings take latency-far-ns; leave it out"},
+    {"item-spread-ns", worth_nothing},
+    {"jitter-by-age", worth_nothing},
     {"measure", "run bench and measure on the file of --best"},
     {"orders", "explicit orders were not better; leave it out"},
     {"port-gb-per-s", "an SM's port has its share of l2-gb-per-s; leave it out"},
+    {"prefetch-attach-ns", "prefetch-step-ns is the mean over scans"},
+    {"prefetch-scan-ns", "prefetch-step-ns is the mean over scans"},
     {"sample", "every tile is followed; leave it out"},
     {"scalar-fp32", "use mma-fp32"},
 };

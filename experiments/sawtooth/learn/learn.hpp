@@ -60,7 +60,7 @@ struct Description {
   int64_t workers = 0;  // CTAs of a persistent kernel; 0: a CTA an item
   int64_t ctas_per_sm = 1;
   bool one_dimension = false;  // its grid does not say how heads and Q tiles follow each other
-  Drift drift;
+  CtaDrift drift;
 
   bool persistent() const { return workers > 0; }
   DescriptionKeys keys() const;

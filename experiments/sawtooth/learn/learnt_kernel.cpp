@@ -70,13 +70,13 @@ class Learning {
       judge(tried.back(), short_);
     }
     keep_best(tried, 3 * finalists);
-    for (LearntKernel& one : tried) take_best(one, short_, &Drift::exposed, {0.0});
+    for (LearntKernel& one : tried) take_best(one, short_, &CtaDrift::exposed, {0.0});
     keep_best(tried, finalists);
     for (LearntKernel& one : tried) {
       one.description.drift.exposed.reset();
       one = fitted(one.description);
       judge(one, taught_);
-      take_best(one, taught_, &Drift::exposed, {0.0});
+      take_best(one, taught_, &CtaDrift::exposed, {0.0});
     }
     keep_best(tried, finalists);
     search_drift(tried.front());
@@ -148,7 +148,7 @@ class Learning {
   /// Values ascend, and behind one that is worse than those before none is better.
   template <class Member>
   void take_best(LearntKernel& best, const std::vector<KernelLaunch>& launches,
-                 Member Drift::*member, std::initializer_list<double> values) {
+                 Member CtaDrift::*member, std::initializer_list<double> values) {
     LearntKernel one = best;
     const double usual = best.score - least_gain;
     double least = std::numeric_limits<double>::max();
@@ -163,19 +163,19 @@ class Learning {
 
   /// By what all launches read, one number after another.
   void search_drift(LearntKernel& best) {
-    const auto take = [&](auto Drift::*member, std::initializer_list<double> values) {
+    const auto take = [&](auto CtaDrift::*member, std::initializer_list<double> values) {
       take_best(best, taught_, member, values);
     };
-    take(&Drift::exposed, {0.1, 0.2, 0.4, 0.8, 1.6});
+    take(&CtaDrift::exposed, {0.1, 0.2, 0.4, 0.8, 1.6});
     const double exposed =
         best.description.drift.exposed.value_or(best.costs.begin()->second.exposed.value);
-    if (exposed > 0) take(&Drift::exposed, {exposed * std::sqrt(0.5), exposed * std::sqrt(2)});
+    if (exposed > 0) take(&CtaDrift::exposed, {exposed * std::sqrt(0.5), exposed * std::sqrt(2)});
     if (best.description.ctas_per_sm > 1) {
-      take(&Drift::age_bias, {0, 0.05, 0.2, 0.4});
-      take(&Drift::keep_step, {true});
+      take(&CtaDrift::age_bias, {0, 0.05, 0.2, 0.4});
+      take(&CtaDrift::keep_step, {true});
     }
-    take(&Drift::sm_spread, {0.003, 0.006, 0.009, 0.012, 0.02});
-    take(&Drift::l2_taken, {1.0 / 64, 1.0 / 32, 1.0 / 16, 1.0 / 8});
+    take(&CtaDrift::sm_spread, {0.003, 0.006, 0.009, 0.012, 0.02});
+    take(&CtaDrift::l2_taken, {1.0 / 64, 1.0 / 32, 1.0 / 16, 1.0 / 8});
   }
 
   double power_slowness_of(LearntKernel learnt) {

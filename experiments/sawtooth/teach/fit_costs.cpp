@@ -60,12 +60,11 @@ Latencies latencies_of(const Point& point) {
 }
 
 /// `exposed` latencies of steps of `step_ns`.
-void set_drift(sim::KernelCost& cost, const Drift& drift, const Point& point, double exposed,
+void set_drift(sim::KernelCost& cost, const CtaDrift& drift, const Point& point, double exposed,
                double step_ns) {
   const Latencies of = latencies_of(point);
   const auto ctas = double(point.gpu.sms * point.keys.ctas_per_sm);
   cost.age_bias = drift.age_bias;
-  cost.age_bias_prefetch.reset();
   if (drift.sm_spread) cost.sm_spread = drift.sm_spread;
   cost.spill_bytes = std::llround(drift.l2_taken * double(point.gpu.l2_bytes) / ctas);
   const double hidden_ns =
@@ -77,7 +76,7 @@ void set_drift(sim::KernelCost& cost, const Drift& drift, const Point& point, do
 
 class Fit {
  public:
-  Fit(const std::vector<TaughtRow>& rows, size_t threads, const Drift& drift)
+  Fit(const std::vector<TaughtRow>& rows, size_t threads, const CtaDrift& drift)
       : rows_(rows), threads_(threads), drift_(drift) {
     latencies_ = latencies_of(rows_.front().point);
     int64_t least_ctas = ctas_an_sm(rows_.front());
@@ -143,7 +142,6 @@ class Fit {
     cost.exposed_ns = costs[apart].value * step_ns;
     cost.item_begin_ns = 0;
     cost.item_end_ns = costs[item].value;
-    cost.item_spread_ns = 0;
     cost.keep_step = most_ctas_ > 1 && drift_.keep_step;
     set_drift(cost, drift_, rows_.front().point, latencies, step_ns);
     return cost;
@@ -232,7 +230,7 @@ class Fit {
 
   const std::vector<TaughtRow>& rows_;
   size_t threads_;
-  Drift drift_;
+  CtaDrift drift_;
   Latencies latencies_;
   int64_t most_ctas_ = 1;
   bool tells_sharing_ = false;  // rows with one and with several CTAs an SM are there
@@ -247,11 +245,11 @@ class Fit {
 }  // namespace
 
 std::map<std::string, FittedCosts> fit_costs(const std::vector<TaughtRow>& rows, size_t threads,
-                                             const Drift& drift) {
+                                             const CtaDrift& drift) {
   return Fit(rows, threads, drift).run();
 }
 
-sim::KernelCost drifting(const FittedCosts& fitted, const Drift& drift, const Point& point) {
+sim::KernelCost drifting(const FittedCosts& fitted, const CtaDrift& drift, const Point& point) {
   sim::KernelCost cost = fitted.cost;
   cost.keep_step = point.keys.ctas_per_sm > 1 && drift.keep_step;
   set_drift(cost, drift, point, drift.exposed.value_or(fitted.exposed.value), fitted.step_ns.value);
@@ -327,7 +325,6 @@ std::vector<Parameter> parameters_of(const FittedCosts& fitted, const std::strin
       parameter("item-begin-ns", "0", from + "; in item-end-ns"),
       parameter("item-end-ns", fixed(cost.item_end_ns, 0),
                 from + "; " + range(fitted.item_ns, 0) + " ns"),
-      parameter("item-spread-ns", "0", from + "; not told from durations"),
       parameter("lead-k-steps", fixed(*cost.lead_k_steps, 4), from + "; " + exposure),
       parameter("lead-v-steps", fixed(*cost.lead_v_steps, 4),
                 from + "; as K's, from which durations do not tell it"),

@@ -49,7 +49,7 @@ struct Estimate {
 };
 
 /// How CTAs drift apart and what they leave of L2, which durations hardly tell.
-struct Drift {
+struct CtaDrift {
   bool keep_step = true;  // those that share an SM take turns
   double age_bias = 0;    // else the older one of two is ahead: a share of the exponentials' part
   std::optional<double> exposed = {};    // latencies that a step waits for; empty: it is fitted
@@ -74,9 +74,9 @@ struct FittedCosts {
 /// several CTAs an SM tell what a lone one takes where some launch has no more items than the GPU
 /// has SMs.
 std::map<std::string, FittedCosts> fit_costs(const std::vector<TaughtRow>& rows, size_t threads,
-                                             const Drift& drift = {});
+                                             const CtaDrift& drift = {});
 /// Costs with the steps and items of `fitted` of a launch that drifts otherwise.
-sim::KernelCost drifting(const FittedCosts& fitted, const Drift& drift, const Point& point);
+sim::KernelCost drifting(const FittedCosts& fitted, const CtaDrift& drift, const Point& point);
 /// Throws UsageError for rows that contradict each other: a time further than 15 % from the fit.
 void refuse_contradictions(const TaughtRows& taught, const FittedCosts& fitted);
 

@@ -178,19 +178,15 @@ TEST(KernelSpeed, CtasThatAlternateHaveAJitterOfTheirOwnAndPrefetchingSmsAreFurt
 
 TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {
   Request other = request();
-  other.kernel.age_bias_prefetch = 0.3;
   other.kernel.stages = 3;
   StepParameters step = timed_parameters(other, profile(), false).step;
   EXPECT_EQ(step.age_bias, 0.4);
   EXPECT_EQ(step.stages, 3);
   EXPECT_FALSE(step.keep_step);
   other.kernel.keep_step = true;
-  for (const int64_t prefetch : {0, 2}) {
-    other.schedule.prefetch = prefetch;
-    step = timed_parameters(other, profile(), false).step;
-    EXPECT_EQ(step.age_bias, 0);
-    EXPECT_TRUE(step.keep_step);
-  }
+  step = timed_parameters(other, profile(), false).step;
+  EXPECT_EQ(step.age_bias, 0);
+  EXPECT_TRUE(step.keep_step);
 }
 
 // Under a mask items differ in length, and each begins in a phase of its own.
@@ -229,22 +225,6 @@ TEST(KernelSpeed, WithoutAgeBiasNoneIsPreferred) {
   EXPECT_EQ(timed_parameters(other, profile(), false).step.age_bias, 0);
 }
 
-TEST(KernelSpeed, PrefetchCostsMoreWhereTheScanIsNotLinear) {
-  Request asked = request();
-  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90, .scan_ns = 25, .attach_ns = {}};
-  asked.schedule.prefetch = 2;
-  const auto added_ns = [&](ScanId scan) {
-    asked.schedule.scan = scan;
-    return timed_parameters(asked, profile(), false).step.prefetch.added_ns(0);
-  };
-  EXPECT_EQ(added_ns(scan_id<LinearScan>), 50);
-  EXPECT_EQ(added_ns(scan_id<SawtoothScan>), 75);
-  EXPECT_EQ(added_ns(scan_id<AttachScan>), 75);
-  asked.kernel.prefetch.attach_ns = 140;
-  EXPECT_EQ(added_ns(scan_id<SawtoothScan>), 75);
-  EXPECT_EQ(added_ns(scan_id<AttachScan>), 190);
-}
-
 // 40 ns of products, 100 of exponentials, 100 exposed; items of 30 and 50 ns.
 TEST(KernelSpeed, APaceIsOfStepsAndItems) {
   Request slower = request();
@@ -260,18 +240,15 @@ TEST(KernelSpeed, APaceIsOfStepsAndItems) {
   EXPECT_DOUBLE_EQ(cost_of(slower).alone_ns(), 105);
 }
 
-TEST(KernelSpeed, PrefetchHasABiasOfItsOwnAndOtherCostsWhereCtasShareAnSm) {
+TEST(KernelSpeed, PrefetchHasOtherCostsWhereCtasShareAnSm) {
   Request asked = request();
-  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90, .scan_ns = {}, .attach_ns = {}};
+  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90};
   const auto parameters = [&] { return timed_parameters(asked, profile(), false).step; };
   EXPECT_EQ(parameters().prefetch_shared.lines_ns, 90) << "as alone";
-  asked.kernel.age_bias_prefetch = 0.7;
-  asked.kernel.prefetch_shared = {.step_ns = 40, .lines_ns = 60, .scan_ns = {}, .attach_ns = {}};
+  asked.kernel.prefetch_shared = {.step_ns = 40, .lines_ns = 60};
   asked.kernel.prefetch_lines_bias = 0.05;
-  EXPECT_EQ(parameters().age_bias, 0.4);
   asked.schedule.prefetch = 2;
   const StepParameters step = parameters();
-  EXPECT_EQ(step.age_bias, 0.7);
   EXPECT_EQ(step.prefetch.added_ns(0), 50);
   EXPECT_EQ(step.prefetch.added_ns(1), 140);
   const PrefetchTimes& shared = step.prefetch_shared;

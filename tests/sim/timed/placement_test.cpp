@@ -62,20 +62,6 @@ TEST(SmSpeed, OfALoneCtaIsThatOfItsTpcToo) {
   EXPECT_NEAR(known.of(7, 2), 1, 1e-12);
 }
 
-TEST(Starts, ItemsAreLateInTheOrderOfStartsAndNotOnTheWhole) {
-  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
-  const std::vector<double> turns = turns_of(placed, recorded.tpc_turns);
-  const std::vector<double> late = item_late_ns(turns, 350);
-  double sum = 0;
-  for (size_t sm = 0; sm < placed.size(); ++sm) {
-    sum += late[sm];
-    EXPECT_NEAR(late[sm] - late[0], 350 * (turns[sm] - turns[0]), 1e-9);
-  }
-  EXPECT_NEAR(sum, 0, 1e-9);
-  // The third TPC of a GPC of eight starts last, the seventh first.
-  EXPECT_NEAR(late[16 + 4] - late[16 + 12], 350, 1e-9);
-}
-
 TEST(SmSpeed, DrawnSpeedsAreThoseOfGpcs) {
   StepParameters step;
   step.sm_spread = 0.01;

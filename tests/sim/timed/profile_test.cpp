@@ -58,16 +58,13 @@ TEST(TimedProfile, LaunchesAndTheirCtasBeginWithTheGapsOfTheGpu) {
   EXPECT_EQ(without.refill_ns, 0);
 }
 
-TEST(TimedProfile, AKernelMayHaveGapsOfItsOwnAndItemsThatDiffer) {
+TEST(TimedProfile, AKernelMayHaveGapsOfItsOwn) {
   Request request = timed();
   request.kernel.launch_ns = 5000;
   request.kernel.refill_ns = 0;
-  request.kernel.item_end_ns = 900;
-  request.kernel.item_spread_ns = 350;
   const StepParameters step = timed_parameters(request, two_halves(), true).step;
   EXPECT_EQ(step.launch_ns, 5000);
   EXPECT_EQ(step.refill_ns, 0);
-  EXPECT_EQ(step.item_spread_ns, 350);
 }
 
 // What a launch reads beside its tensors comes on top of the totals, of no tensor's counts, and

@@ -74,17 +74,6 @@ TEST(TimedWavefront, ExposedTimeAndItemCostsAddUp) {
   EXPECT_NEAR(duration_ns(request_of(2, 3, 1), parameters), 7 + 2 * (30 + 3 * 1050 + 20), 1e-6);
 }
 
-// Two TPCs of one GPC: the items of the second end 100 ns later than usual, those of the first 100
-// ns earlier, and the launch ends with the later ones.
-TEST(TimedWavefront, ItemsOfTheTpcThatStartsLastTakeLonger) {
-  TimedParameters parameters = plain_parameters(4);
-  parameters.step.item_end_ns = 300;
-  const Request request = request_of(8, 3, 4);
-  EXPECT_NEAR(duration_ns(request, parameters), 2 * (3 * step_ns + 300), 1e-6);
-  parameters.step.item_spread_ns = 200;
-  EXPECT_NEAR(duration_ns(request, parameters), 2 * (3 * step_ns + 300 + 100), 1e-6);
-}
-
 // Sequences of two Q tiles and of one, four K/V tiles each: the fourth item is void.
 TEST(TimedWavefront, AVoidItemTakesTheBeginOfAnItemAlone) {
   const std::vector<SequenceLengths> lengths{{2, 4}, {1, 4}};

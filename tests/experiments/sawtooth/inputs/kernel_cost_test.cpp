@@ -114,7 +114,6 @@ TEST(KernelCosts, OfThePointReplaceThoseOfTheFiles) {
                                    .kernel;
   EXPECT_EQ(cost.exposed_ns, 0);
   EXPECT_EQ(cost.age_bias, 0.1);
-  EXPECT_EQ(cost.age_bias_prefetch, std::nullopt);
   EXPECT_EQ(cost.stages, 3);
   EXPECT_EQ(cost.step_ns, 900);
   EXPECT_EQ(cost.spill_bytes, 128);

@@ -24,7 +24,6 @@ exposed-ns = 0; assumed; test
 age-bias = 0; assumed; test
 item-begin-ns = 0; assumed; test
 item-end-ns = 20000; assumed; test
-item-spread-ns = 0; assumed; test
 lead-k-steps = {lead}; assumed; test
 lead-v-steps = {lead}; assumed; test
 waits-a-tile = {waits}; assumed; test
