@@ -148,7 +148,7 @@ struct RemovedOption {
 };
 
 inline constexpr std::string_view worth_nothing =
-    "no measured list is predicted worse without it; leave it out";
+    "it moved no judged error by more than another seed does; leave it out";
 inline constexpr RemovedOption removed_options[] = {
     {"age-bias-prefetch", worth_nothing},
     {"audit", "give a larger --budget, which decides more of what was pruned"},

@@ -94,7 +94,8 @@ class Learning {
 
  private:
   static constexpr size_t finalists = 2;
-  // Of scores that are worth a number of their own, and behind which further ones are no better.
+  // A score must fall by the first to be worth a number of its own; where one is above the least by
+  // the second, values beyond it are not tried.
   static constexpr double least_gain = 0.3, least_loss = 0.5;
 
   static void keep_best(std::vector<LearntKernel>& kernels, size_t count) {
