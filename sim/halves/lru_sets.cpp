@@ -4,7 +4,9 @@
 #include <bit>
 #include <stdexcept>
 
-#include "sim/sets/recency_row_avx512.hpp"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace sawtooth::sim {
 
@@ -68,6 +70,27 @@ PieceMask LruSets::renew_lines(const LineSets& sets, uint32_t first, PieceMask w
 }
 
 #if defined(__x86_64__)
+
+#if defined(__GNUC__) && !defined(__clang__)
+// GCC 12 takes the undefined operands inside its own AVX-512 intrinsics for ours (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#define SAWTOOTH_ROWS_AVX512 [[gnu::target("avx512f,bmi")]]
+
+/// make_first() on a row as one vector, of a set whose ways are the bits of `ways`. Returns the way
+/// where the tag was, as a bit.
+SAWTOOTH_ROWS_AVX512 [[gnu::always_inline]] static inline uint32_t make_first_avx512(
+    RecencyRow& row, uint32_t tag, uint32_t ways) {
+  constexpr int last_way = RecencyRow::ways - 1;
+  const __m512i held = _mm512_load_si512(&row);
+  const __m512i own = _mm512_set1_epi32(static_cast<int>(tag));
+  const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
+  const uint32_t moving = _blsmsk_u32(found) & ways;
+  _mm512_store_si512(
+      &row, _mm512_mask_alignr_epi32(held, static_cast<__mmask16>(moving), held, own, last_way));
+  return found;
+}
 
 [[gnu::target("avx2")]] PieceMask LruSets::renew_avx2(const LineSets& sets, uint32_t first,
                                                       PieceMask which, uint32_t flag) {

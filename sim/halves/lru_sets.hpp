@@ -13,9 +13,8 @@
 
 #include "sim/halves/piece.hpp"
 #include "sim/halves/set_placement.hpp"
-#include "sim/lru/stack_distance.hpp"
+#include "sim/recency_row.hpp"
 #include "sim/schedule/visit.hpp"
-#include "sim/sets/recency_row.hpp"
 
 namespace sawtooth::sim {
 

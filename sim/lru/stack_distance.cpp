@@ -8,74 +8,34 @@
 
 #include "sim/count_bits.hpp"
 
-// Functions that hold the inner loop, compiled for more than the build's own instructions.
-#define SAWTOOTH_INLINE [[gnu::always_inline]] inline
-#if defined(__x86_64__)
-#define SAWTOOTH_AVX2 [[gnu::target("avx2,bmi,bmi2,popcnt")]]
-#if defined(__clang__)
-#define SAWTOOTH_AVX512 [[gnu::target("avx512f,bmi,bmi2,popcnt")]]
-#else
-#define SAWTOOTH_AVX512 [[gnu::target("avx512f,bmi,bmi2,popcnt,prefer-vector-width=512")]]
-#endif
-#else
-#define SAWTOOTH_AVX2
-#define SAWTOOTH_AVX512
-#endif
-
 namespace sawtooth::sim {
 namespace {
 
 constexpr uint32_t lane_count = 16;  // a node's sums
 
-/// As long as what a path has: compilers spread one number over a longer one through memory.
-using Vector64 [[gnu::vector_size(64), gnu::may_alias]] = uint32_t;  // AVX-512
-using Vector32 [[gnu::vector_size(32), gnu::may_alias]] = uint32_t;  // AVX2
-using Vector16 [[gnu::vector_size(16), gnu::may_alias]] = uint32_t;  // SSE2, NEON
-
 /// `count` set bits, the lowest; 1 <= count <= 64.
-SAWTOOTH_INLINE uint64_t bits(uint32_t count) {
+constexpr uint64_t bits(uint32_t count) {
   return UINT64_MAX >> (64 - count);
 }
 
 /// Row `lane` holds -1 in the lanes after `lane` and 0 in the others.
-/// alignof of a vector is 16 where the build itself has no longer ones, less than their loads need.
-struct alignas(4 * lane_count) Row {
-  uint32_t of[lane_count];
-};
+using Row = std::array<uint32_t, lane_count>;
 constexpr std::array<Row, lane_count> minus_one_after = [] {
   std::array<Row, lane_count> rows{};
   for (uint32_t lane = 0; lane < lane_count; ++lane)
-    for (uint32_t later = lane + 1; later < lane_count; ++later) rows[lane].of[later] = UINT32_MAX;
+    for (uint32_t later = lane + 1; later < lane_count; ++later) rows[lane][later] = UINT32_MAX;
   return rows;
 }();
 
-/// Takes `weight` from all of a node's sums after `lane`.
-template <class Vector>
-SAWTOOTH_INLINE void take_after(uint32_t lane, uint32_t weight, uint32_t* sums) {
-  auto* const vectors = reinterpret_cast<Vector*>(sums);
-  const auto* const minus_one = reinterpret_cast<const Vector*>(minus_one_after[lane].of);
-  for (size_t i = 0; i < lane_count * sizeof(uint32_t) / sizeof(Vector); ++i)
-    vectors[i] -= minus_one[i] & weight;
+/// Takes `weight` from all of a node's sums after `lane`; compilers make vectors of it.
+void take_after(uint32_t lane, uint32_t weight, uint32_t* sums) {
+  const Row& minus_one = minus_one_after[lane];
+  for (uint32_t i = 0; i < lane_count; ++i) sums[i] -= minus_one[i] & weight;
 }
 
 }  // namespace
 
-bool vector_path_available(VectorPath path) {
-#if defined(__x86_64__)
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f");
-#else
-  const bool avx2 = false, avx512 = false;
-#endif
-  return path == VectorPath::avx512 ? avx512 : path == VectorPath::avx2 ? avx2 : true;
-}
-
-StackDistance::StackDistance(std::span<const AtomSize> sizes, VectorPath path) : path_(path) {
-  if (!vector_path_available(path))
-    throw std::invalid_argument("stack distance: this CPU or build has no such vector path");
-  for (const VectorPath faster : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512})
-    if (path == VectorPath::automatic && vector_path_available(faster)) path_ = faster;
+StackDistance::StackDistance(std::span<const AtomSize> sizes) {
   slot_.reserve(sizes.size());
   for (const AtomSize& size : sizes) add(size.lines);
 }
@@ -148,18 +108,17 @@ void StackDistance::allocate(uint32_t slots) {
 void StackDistance::visit(std::span<const AtomId> atoms, std::span<int64_t> distances) {
   if (distances.size() < atoms.size())
     throw std::invalid_argument("stack distance: fewer distances than visits");
-  if (path_ == VectorPath::avx512) return visit_avx512(atoms, distances.data());
-  if (path_ == VectorPath::avx2) return visit_avx2(atoms, distances.data());
-  visit_scalar(atoms, distances.data());
+  planes_.size() == 1 ? visit_all<true>(atoms, distances.data())
+                      : visit_all<false>(atoms, distances.data());
 }
 
 // Visits until the row is full, leaf by leaf. Every visit takes one slot, a repeated one too.
-template <bool one_size, class Vector>
-SAWTOOTH_INLINE void StackDistance::visit_all(std::span<const AtomId> atoms, int64_t* distances) {
+template <bool one_size>
+void StackDistance::visit_all(std::span<const AtomId> atoms, int64_t* distances) {
   while (!atoms.empty()) {
     if (now_ == slots_) make_room();
     const size_t count = std::min(atoms.size(), size_t{leaf_slots - now_ % leaf_slots});
-    fill_leaf<one_size, Vector>(atoms, count, distances);
+    fill_leaf<one_size>(atoms, count, distances);
     if (now_ % leaf_slots == 0) close_leaf();
     atoms = atoms.subspan(count);
     distances += count;
@@ -167,9 +126,8 @@ SAWTOOTH_INLINE void StackDistance::visit_all(std::span<const AtomId> atoms, int
 }
 
 // The first `count` visits of `atoms`, whose slots lie in one leaf. Atoms of one size weigh 1 unit.
-template <bool one_size, class Vector>
-SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, size_t count,
-                                              int64_t* distances) {
+template <bool one_size>
+void StackDistance::fill_leaf(std::span<const AtomId> atoms, size_t count, int64_t* distances) {
   static_assert(fan_out == lane_count);
   const size_t planes = one_size ? 1 : planes_.size();
   const uint32_t* const plane = planes_.data();
@@ -223,7 +181,7 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
       for (int level = 0; level < levels; ++level, child /= fan_out) {
         Sums& sums = levels_[level][child / fan_out];
         up_to_own += sums.before[child % fan_out];
-        take_after<Vector>(child % fan_out, moved, sums.before);
+        take_after(child % fan_out, moved, sums.before);
       }
       const int64_t distance = int64_t{total - up_to_own} * unit_lines_;
       for (uint32_t r = 0; r < run; ++r) distances[i + r] = distance;
@@ -237,23 +195,6 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
   }
   now_ = now;
   total_ = total;
-}
-
-template <class Vector>
-SAWTOOTH_INLINE void StackDistance::visit_by(std::span<const AtomId> atoms, int64_t* distances) {
-  planes_.size() == 1 ? visit_all<true, Vector>(atoms, distances)
-                      : visit_all<false, Vector>(atoms, distances);
-}
-
-void StackDistance::visit_scalar(std::span<const AtomId> atoms, int64_t* distances) {
-  visit_by<Vector16>(atoms, distances);
-}
-SAWTOOTH_AVX2 void StackDistance::visit_avx2(std::span<const AtomId> atoms, int64_t* distances) {
-  visit_by<Vector32>(atoms, distances);
-}
-SAWTOOTH_AVX512 void StackDistance::visit_avx512(std::span<const AtomId> atoms,
-                                                 int64_t* distances) {
-  visit_by<Vector64>(atoms, distances);
 }
 
 /// Gives the leaf that begins at now_, and the nodes that begin with it, the weight before them.

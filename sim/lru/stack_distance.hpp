@@ -23,13 +23,6 @@
 
 namespace sawtooth::sim {
 
-/// What the inner loop is compiled for. `scalar` runs on every CPU that the build is for,
-/// `automatic` is the fastest that this CPU runs.
-enum class VectorPath : uint8_t { automatic, scalar, avx2, avx512 };
-
-/// Whether this build and this CPU can run `path`.
-bool vector_path_available(VectorPath path);
-
 /// Distance of line `line` of an atom of `lines` lines, `others` being what visit() returned. A
 /// visit is turned when it touches the lines in the opposite order of the atom's last visit.
 constexpr int64_t line_distance(int64_t others, uint32_t lines, uint32_t line, bool turned) {
@@ -41,9 +34,8 @@ class StackDistance {
   static constexpr int64_t cold = -1;
 
   /// Sizes are weights in lines, together less than 2^32 times their greatest common divisor; an
-  /// atom without lines is never visited. Throws std::invalid_argument otherwise, or when `path`
-  /// cannot run here.
-  explicit StackDistance(std::span<const AtomSize> sizes, VectorPath path = VectorPath::automatic);
+  /// atom without lines is never visited. Throws std::invalid_argument otherwise.
+  explicit StackDistance(std::span<const AtomSize> sizes);
 
   /// Gives the next number to an atom of `lines` lines. May come between visits: a new size costs
   /// about a visit to every atom. Throws as the constructor does.
@@ -70,14 +62,13 @@ class StackDistance {
   /// The atoms visited so far and not forgotten, the most recent first: the LRU stack.
   std::vector<AtomId> recency_order() const;
 
-  VectorPath path() const { return path_; }
   /// Slots of time held at present: bounded by a multiple of the atoms visited, not of the visits.
   int64_t slots() const { return slots_; }
 
  private:
   static constexpr uint32_t never = UINT32_MAX;
   static constexpr uint32_t leaf_slots = 64;  // bits of a word
-  static constexpr uint32_t fan_out = 16;     // 32-bit sums of a cache line and an AVX-512 vector
+  static constexpr uint32_t fan_out = 16;     // 32-bit sums of a cache line
   static constexpr int max_levels = 7;        // 64 * 16^7 slots are more than 2^32
   // Gaps are closed when all slots are used. Eight slots, which is a byte, for every live atom make
   // that rare: a visit costs some nanoseconds, and one atom at that time about as much.
@@ -98,14 +89,9 @@ class StackDistance {
     uint32_t before = 0;  // how many earlier leaves have
   };
 
-  void visit_scalar(std::span<const AtomId> atoms, int64_t* distances);
-  void visit_avx2(std::span<const AtomId> atoms, int64_t* distances);
-  void visit_avx512(std::span<const AtomId> atoms, int64_t* distances);
-  template <class Vector>
-  void visit_by(std::span<const AtomId> atoms, int64_t* distances);
-  template <bool one_size, class Vector>
+  template <bool one_size>
   void visit_all(std::span<const AtomId> atoms, int64_t* distances);
-  template <bool one_size, class Vector>
+  template <bool one_size>
   void fill_leaf(std::span<const AtomId> atoms, size_t count, int64_t* distances);
   void own(uint32_t slot, uint32_t weight);
   void close_leaf();
@@ -118,7 +104,6 @@ class StackDistance {
   uint32_t weight_of(size_t atom) const { return weights_.empty() ? 1 : weights_[atom]; }
   static uint32_t rank(const std::vector<Owned>& owned, uint32_t slot);
 
-  VectorPath path_;
   uint32_t unit_lines_ = 0;  // greatest common divisor of all sizes
   int64_t all_lines_ = 0;
   int64_t forgotten_lines_ = 0;         // of slots that are still owned

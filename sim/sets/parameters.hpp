@@ -57,9 +57,7 @@ struct SetsParameters {
   std::optional<int64_t> set_aside_bytes;  // of evict_last; left out: the most there may be
   int64_t set_aside_eighths = usual_set_aside_eighths;  // of L2, the most there may be
   uint64_t seed = 0;                                    // of random replacement
-  // For differential tests: every line by itself instead of sets that see the same, and the path.
-  bool by_lines = false;
-  VectorPath path = VectorPath::automatic;
+  bool by_lines = false;  // for tests: every line by itself instead of sets that see the same
 };
 
 struct SetGeometry {

@@ -1,4 +1,4 @@
-// The engine of whole atoms against engines of single lines, on all of its instruction paths.
+// The engine of whole atoms against engines of single lines.
 #include "sim/lru/stack_distance.hpp"
 
 #include <algorithm>
@@ -21,13 +21,6 @@ struct Trace {
   std::vector<AtomSize> sizes;
   std::vector<AtomId> visits;
 };
-
-std::vector<VectorPath> paths() {
-  std::vector<VectorPath> runnable;
-  for (const VectorPath path : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512})
-    if (vector_path_available(path)) runnable.push_back(path);
-  return runnable;
-}
 
 /// Some thousand visits of uniform or mixed atoms: enough that slots run out more than once.
 Trace any_trace() {
@@ -52,8 +45,8 @@ Trace any_trace() {
   return trace;
 }
 
-Bins atom_bins(const Trace& trace, VectorPath path) {
-  StackDistance stack(trace.sizes, path);
+Bins atom_bins(const Trace& trace) {
+  StackDistance stack(trace.sizes);
   Bins bins;
   for (const AtomId atom : trace.visits) {
     const int64_t others = stack.visit(atom);
@@ -115,8 +108,7 @@ Bins line_bins(const Trace& trace) {
 
 RC_GTEST_PROP(StackDistance, EqualsTheLineLevelEngineBinByBin, ()) {
   const Trace trace = any_trace();
-  const Bins expected = line_bins(trace);
-  for (const VectorPath path : paths()) RC_ASSERT(atom_bins(trace, path) == expected);
+  RC_ASSERT(atom_bins(trace) == line_bins(trace));
 }
 
 // A list of atoms, the most recent first; one that is forgotten stays in it under no name.
@@ -154,20 +146,18 @@ RC_GTEST_PROP(StackDistance, ForgottenAtomsWeighOnAndReturnAsNewOnes, ()) {
   const Trace trace = any_trace();
   const auto all = static_cast<AtomId>(trace.sizes.size());
   const int64_t pause = tests::between(1, 200);
-  for (const VectorPath path : paths()) {
-    StackDistance stack(std::span<const AtomSize>(), path);
-    WeightedMattsonStack expected;
-    std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
-    AtomId known = 0;
-    for (const AtomId atom : trace.visits) {
-      for (; known <= atom; ++known) stack.add(trace.sizes[known].lines);
-      RC_ASSERT(stack.visit(atom) == expected.visit(atom, trace.sizes[atom].lines));
-      if (random() % static_cast<uint64_t>(pause) != 0) continue;
-      const auto begin = static_cast<AtomId>(random() % known);
-      const AtomRange gone{begin, std::min(all, begin + static_cast<AtomId>(random() % known))};
-      stack.forget({gone.begin, std::min(gone.end, known)});
-      expected.forget(gone);
-    }
+  StackDistance stack(std::span<const AtomSize>{});
+  WeightedMattsonStack expected;
+  std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
+  AtomId known = 0;
+  for (const AtomId atom : trace.visits) {
+    for (; known <= atom; ++known) stack.add(trace.sizes[known].lines);
+    RC_ASSERT(stack.visit(atom) == expected.visit(atom, trace.sizes[atom].lines));
+    if (random() % static_cast<uint64_t>(pause) != 0) continue;
+    const auto begin = static_cast<AtomId>(random() % known);
+    const AtomRange gone{begin, std::min(all, begin + static_cast<AtomId>(random() % known))};
+    stack.forget({gone.begin, std::min(gone.end, known)});
+    expected.forget(gone);
   }
 }
 
@@ -183,20 +173,16 @@ TEST(StackDistance, TheRowOfForgottenAtomsDoesNotGrow) {
 // Batches end in the middle of leaves, at their ends, and are empty.
 RC_GTEST_PROP(StackDistance, BatchesOfVisitsEqualSingleVisits, ()) {
   const Trace trace = any_trace();
-  for (const VectorPath path : paths()) {
-    StackDistance one_by_one(trace.sizes, path);
-    StackDistance in_batches(trace.sizes, path);
-    std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
-    std::span<const AtomId> left(trace.visits);
-    while (!left.empty()) {
-      const std::span<const AtomId> batch =
-          left.first(std::min<size_t>(left.size(), random() % 90));
-      left = left.subspan(batch.size());
-      std::vector<int64_t> distances(batch.size());
-      in_batches.visit(batch, distances);
-      for (size_t i = 0; i < batch.size(); ++i)
-        RC_ASSERT(one_by_one.visit(batch[i]) == distances[i]);
-    }
+  StackDistance one_by_one(trace.sizes);
+  StackDistance in_batches(trace.sizes);
+  std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
+  std::span<const AtomId> left(trace.visits);
+  while (!left.empty()) {
+    const std::span<const AtomId> batch = left.first(std::min<size_t>(left.size(), random() % 90));
+    left = left.subspan(batch.size());
+    std::vector<int64_t> distances(batch.size());
+    in_batches.visit(batch, distances);
+    for (size_t i = 0; i < batch.size(); ++i) RC_ASSERT(one_by_one.visit(batch[i]) == distances[i]);
   }
 }
 
@@ -237,19 +223,17 @@ TEST(StackDistance, ManyAtomsInManyLeavesEqualTheLineLevelEngine) {
       first_line.push_back(lines);
       lines += sizes.back().lines;
     }
-    for (const VectorPath path : paths()) {
-      StackDistance stack(sizes, path);
-      LineEngine engine(lines, size_t{visits} * lines_of_odd_atoms);
-      std::mt19937_64 random(1);
-      for (int i = 0; i < visits; ++i) {
-        const auto atom = static_cast<AtomId>(random() % (i % 3 == 0 ? atoms : 1000));
-        int64_t distance = engine.access(first_line[atom]);
-        for (uint32_t line = 1; line < sizes[atom].lines; ++line)
-          distance = engine.access(first_line[atom] + line);
-        const int64_t others = stack.visit(atom);
-        ASSERT_EQ(others == StackDistance::cold ? others : others + sizes[atom].lines - 1, distance)
-            << "visit " << i;
-      }
+    StackDistance stack(sizes);
+    LineEngine engine(lines, size_t{visits} * lines_of_odd_atoms);
+    std::mt19937_64 random(1);
+    for (int i = 0; i < visits; ++i) {
+      const auto atom = static_cast<AtomId>(random() % (i % 3 == 0 ? atoms : 1000));
+      int64_t distance = engine.access(first_line[atom]);
+      for (uint32_t line = 1; line < sizes[atom].lines; ++line)
+        distance = engine.access(first_line[atom] + line);
+      const int64_t others = stack.visit(atom);
+      ASSERT_EQ(others == StackDistance::cold ? others : others + sizes[atom].lines - 1, distance)
+          << "visit " << i;
     }
   }
 }
@@ -263,26 +247,17 @@ TEST(StackDistance, CyclicScansAroundFullLeavesAndNodesSeeAllOtherAtoms) {
       const std::vector<AtomSize> sizes(atoms, AtomSize{128, 512});
       std::vector<AtomId> scan(atoms);
       std::iota(scan.begin(), scan.end(), AtomId{0});
-      for (const VectorPath path : paths()) {
-        StackDistance stack(sizes, path);
-        std::vector<int64_t> distances(atoms);
-        for (int pass = 0; pass < 3; ++pass) {
-          stack.visit(scan, distances);
-          const int64_t expected = pass == 0 ? StackDistance::cold : 128 * int64_t{atoms - 1};
-          ASSERT_TRUE(std::all_of(distances.begin(), distances.end(),
-                                  [&](int64_t distance) { return distance == expected; }))
-              << atoms << " atoms, pass " << pass;
-        }
+      StackDistance stack(sizes);
+      std::vector<int64_t> distances(atoms);
+      for (int pass = 0; pass < 3; ++pass) {
+        stack.visit(scan, distances);
+        const int64_t expected = pass == 0 ? StackDistance::cold : 128 * int64_t{atoms - 1};
+        ASSERT_TRUE(std::all_of(distances.begin(), distances.end(),
+                                [&](int64_t distance) { return distance == expected; }))
+            << atoms << " atoms, pass " << pass;
       }
     }
   }
-}
-
-TEST(StackDistance, VectorPathsOfThisCpuRunInTheseTests) {
-  if (!vector_path_available(VectorPath::avx2)) GTEST_SKIP() << "no AVX2 here: tested scalar only";
-  EXPECT_EQ(StackDistance({}, VectorPath::avx2).path(), VectorPath::avx2);
-  if (!vector_path_available(VectorPath::avx512)) GTEST_SKIP() << "no AVX-512 here: not tested";
-  EXPECT_EQ(StackDistance({}).path(), VectorPath::avx512);
 }
 
 TEST(StackDistance, MemoryIsBoundedByAtomsNotByVisits) {

@@ -59,7 +59,6 @@ Case any_case(bool aligned) {
   p.policy = static_cast<SetPolicy>(between(0, 4));
   p.ways = p.policy == SetPolicy::plru ? int64_t{1} << between(0, 3) : between(1, 6);
   p.seed = static_cast<uint64_t>(between(0, 1000));
-  p.path = between(0, 1) == 1 ? VectorPath::automatic : VectorPath::scalar;
   uint64_t line = 0;
   const int64_t atoms = between(1, 16);
   const int64_t largest = between(1, 12);
@@ -134,21 +133,6 @@ RC_GTEST_PROP(SetEngines, WholeTilesEqualTheDefinitionWhereBIsClaimed, ()) {
   const SetPartition partition = any.partition(false);
   RC_ASSERT(partition.whole_atoms());
   RC_ASSERT(by_engine(any, partition) == by_definition(any));
-}
-
-RC_GTEST_PROP(SetEngines, VectorsEqualTheScalarPath, ()) {
-  if (!vector_path_available(VectorPath::avx512)) RC_SUCCEED("this CPU has no AVX-512");
-  Case any = any_case(between(0, 1) == 1);
-  any.priorities.clear();
-  any.parameters.policy = SetPolicy::lru;
-  any.parameters.ways = between(1, 16);
-  any.parameters.set_aside_bytes.reset();
-  any.visits = any_visits(any.atoms.size(), 300);
-  const SetPartition partition = any.partition(false);
-  any.parameters.path = VectorPath::scalar;
-  const std::vector<uint32_t> scalar = by_engine(any, partition);
-  any.parameters.path = VectorPath::avx512;
-  RC_ASSERT(by_engine(any, partition) == scalar);
 }
 
 }  // namespace
