@@ -161,6 +161,7 @@ inline constexpr RemovedOption removed_options[] = {
     {"jitter-by-age", worth_nothing},
     {"measure", "run bench and measure on the file of --best"},
     {"orders", "explicit orders were not better; leave it out"},
+    {"paced", "time other programs between two calls of bench"},
     {"port-gb-per-s", "an SM's port has its share of l2-gb-per-s; leave it out"},
     {"prefetch-attach-ns", "prefetch-step-ns is the mean over scans"},
     {"prefetch-scan-ns", "prefetch-step-ns is the mean over scans"},

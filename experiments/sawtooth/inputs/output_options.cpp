@@ -87,9 +87,6 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
     of_output("counted", on_off, command_ring, "on", "off: times alone, no L2 counters"),
     of_output("repetitions", count, command_calibrate | measure_commands | command_ring, "3",
               "measurements of each point (bench: 15, ring: 5 rounds)", 1, 1000),
-    of_output("paced", toggle, command_bench, "off",
-              "one round for every line of standard input, answered by a line, so that a script "
-              "can time other programs in between; an empty input ends the rounds"),
     of_output("counters", text, command_compare, "",
               "counters to compare, comma-separated (default: all that both sides have)"),
     of_output("summary", text, command_compare, "",

@@ -102,7 +102,6 @@ void write_rows(const std::vector<MeasurePoint>& points, const std::vector<Conte
 int run_bench(const Command& command, const Arguments& arguments) {
   MeasurePlan plan = measure_plan(command, arguments);
   const int64_t rounds = std::stoll(value_or(plan.outputs, "repetitions", default_rounds));
-  const bool paced = value_or(plan.outputs, "paced", "off") == "on";
   ResultLog log(csv_path(plan.outputs), old_rows(plan.outputs));
   try {
     std::vector<Contender> contenders = contenders_of(plan.points);
@@ -111,16 +110,7 @@ int run_bench(const Command& command, const Arguments& arguments) {
     if (for_people(plan.outputs)) log.remember_rows();
     warm_up(contenders);
     std::mt19937 random(shuffle_seed);
-    if (paced) {
-      std::cout << "ready" << std::endl;
-      for (std::string line; std::getline(std::cin, line) && !line.empty();) {
-        run_round(contenders, random);
-        std::cout << "done" << std::endl;
-      }
-      if (contenders.empty() || contenders.front().times_us.empty()) return exit_fine;
-    } else {
-      for (int64_t round = 0; round < rounds; ++round) run_round(contenders, random);
-    }
+    for (int64_t round = 0; round < rounds; ++round) run_round(contenders, random);
     write_rows(plan.points, contenders, log);
     if (for_people(plan.outputs)) std::cout << short_table(log.sweep_rows());
     const Failures failures = refusals_of(plan);

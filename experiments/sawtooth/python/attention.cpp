@@ -189,14 +189,11 @@ Outcome fits(const std::string& name, const Array& tensor, const std::vector<int
   return {};
 }
 
-/// What stands beside the tensors; names of policies may be missing, which is automatic.
-struct Options {
-  bool causal = false;
-  int64_t window = 0;  // keys; not 0: whatever causal is
-  float scale = 0;
-  std::optional<std::string> family, launch, scan, q_order, dq;
-  int64_t tile_q = 0, tile_kv = 0, section = 0, workers = 0, kv_split = 0, prefetch = 0;
-  uint64_t seed = 0;
+/// What stands beside the tensors, in a call; names of policies may be missing, which is automatic.
+struct Options : sawtooth_attention {
+  Options() { sawtooth_attention_defaults(this); }
+  bool causal = false;  // where the window is 0
+  std::optional<std::string> of_family, of_launch, of_scan, of_q_order, dq;
 };
 
 const char* text_or_null(const std::optional<std::string>& text) {
@@ -245,7 +242,7 @@ Outcome fill(const Input& q, const Input& k, const Input& v, const Options& opti
     return {SAWTOOTH_UNSUPPORTED_HEAD_DIM, "v has rows of " + std::to_string(values[3]) +
                                                " elements; allowed: 1 to those of q, " +
                                                std::to_string(queries[3])};
-  sawtooth_attention_defaults(&call);
+  call = options;
   Outcome bad = place("k", k, keys, q, call.k_strides, call.k);
   if (bad.first == SAWTOOTH_OK) bad = place("v", v, values, q, call.v_strides, call.v);
   if (bad.first == SAWTOOTH_OK) bad = place("q", q, queries, q, call.q_strides, call.q);
@@ -261,20 +258,11 @@ Outcome fill(const Input& q, const Input& k, const Input& v, const Options& opti
   call.mask = options.window != 0 ? SAWTOOTH_MASK_WINDOW
               : options.causal    ? SAWTOOTH_MASK_CAUSAL
                                   : SAWTOOTH_MASK_NONE;
-  call.window = options.window;
-  call.scale = options.scale;
   call.workspace_starts_zero = 1;
-  call.family = text_or_null(options.family);
-  call.launch = text_or_null(options.launch);
-  call.scan = text_or_null(options.scan);
-  call.q_order = text_or_null(options.q_order);
-  call.tile_q = options.tile_q;
-  call.tile_kv = options.tile_kv;
-  call.section = options.section;
-  call.workers = options.workers;
-  call.kv_split = options.kv_split;
-  call.prefetch = options.prefetch;
-  call.seed = options.seed;
+  call.family = text_or_null(options.of_family);
+  call.launch = text_or_null(options.of_launch);
+  call.scan = text_or_null(options.of_scan);
+  call.q_order = text_or_null(options.of_q_order);
   return {};
 }
 
@@ -475,10 +463,10 @@ NB_MODULE(_attention, m) {
       .def_rw("causal", &Options::causal)
       .def_rw("window", &Options::window)
       .def_rw("scale", &Options::scale)
-      .def_rw("family", &Options::family)
-      .def_rw("launch", &Options::launch)
-      .def_rw("scan", &Options::scan)
-      .def_rw("q_order", &Options::q_order)
+      .def_rw("family", &Options::of_family)
+      .def_rw("launch", &Options::of_launch)
+      .def_rw("scan", &Options::of_scan)
+      .def_rw("q_order", &Options::of_q_order)
       .def_rw("dq", &Options::dq)
       .def_rw("tile_q", &Options::tile_q)
       .def_rw("tile_kv", &Options::tile_kv)

@@ -76,25 +76,9 @@ def record(folder, program):
         words = words.split()
         with tempfile.TemporaryDirectory() as work:
             rows = Path(work) / "rows.csv"
-            command = [
-                program,
-                "record",
-                "--gpu",
-                "h200",
-                "--flush",
-                "--kernel",
-                name,
-                "--metrics",
-                METRICS,
-            ]
-            command += [
-                "--csv",
-                rows,
-                "--",
-                sys.executable,
-                HERE / "program.py",
-                what.split(",")[0],
-            ]
+            options = f"--gpu h200 --flush --kernel {name} --metrics {METRICS} --csv {rows}"
+            command = [program, "record", *options.split(), "--", sys.executable]
+            command += [HERE / "program.py", what.split(",")[0]]
             subprocess.run([*command, *words], check=True)
             recorded = table.read(str(rows))
         points = list(points_of(words))

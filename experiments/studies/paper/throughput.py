@@ -72,26 +72,15 @@ class Case:
         return table.number(table.read(rows)[0], "tflops")
 
     def step_of(self, wanted):
-        """step-ns with which the linear order has `wanted` TFLOP/s; none where it is slower even
-        with the shortest step. A launch's time grows with the step, nearly in proportion: false
-        position, and bisection in turns."""
+        """step-ns with which the linear order has `wanted` TFLOP/s, by bisection; none where it is
+        slower even with the shortest step."""
         flop = 4 * self.point["tile"] ** 2 * HEAD_DIM
         low, high = LEAST_STEP_NS, flop * SMS / (wanted * TERA) * NS_A_SECOND
-        at_low, at_high = (1 / self.tflops(step, "linear") for step in (low, high))
-        if at_low > 1 / wanted / (1 - CLOSE):
+        if self.tflops(low, "linear") < wanted * (1 - CLOSE):
             return None
-        bisects = False
-        while high - low > CLOSE * low and at_high * wanted > 1 + CLOSE:
-            share = 0.5 if bisects else (1 / wanted - at_low) / (at_high - at_low)
-            bisects = not bisects
-            step = low + share * (high - low)
-            reached = 1 / self.tflops(step, "linear")
-            if abs(reached * wanted - 1) < CLOSE:
-                return step
-            if reached < 1 / wanted:
-                low, at_low = step, reached
-            else:
-                high, at_high = step, reached
+        while high > (1 + CLOSE) * low:
+            step = (low + high) / 2
+            low, high = (step, high) if self.tflops(step, "linear") > wanted else (low, step)
         return high
 
 

@@ -26,27 +26,9 @@ from .program import advise, plot, search, trace, with_options
 from .simulation import Predictions, UsageError, simulate, usage_error
 from .table import Row, Table, Value, csv_of, read_csv, row_of
 
-__all__ = [
-    "Comparison",
-    "DeviceError",
-    "Predictions",
-    "Row",
-    "Table",
-    "UsageError",
-    "Value",
-    "advise",
-    "attention",
-    "attention_backward",
-    "bench",
-    "compare",
-    "free_workspaces",
-    "gpus",
-    "plot",
-    "search",
-    "simulate",
-    "systems",
-    "trace",
-]
+__all__ = ["Comparison", "DeviceError", "Predictions", "Row", "Table", "UsageError", "Value"]
+__all__ += ["advise", "attention", "attention_backward", "bench", "compare", "free_workspaces"]
+__all__ += ["gpus", "plot", "search", "simulate", "systems", "trace"]
 __version__: str = _core.version
 
 simulate = with_options("simulate")(simulate)

@@ -80,7 +80,6 @@ MISTAKES = [
     (SIMULATE + "--seq 64 --quiet --quiet", "--quiet: given twice; it takes one value"),
     (SIMULATE + "--seq 64 --colour red", "--colour: not an option of simulate"),
     (SIMULATE + "--seq 64 --tolerance 5%", "--tolerance: not an option of simulate"),
-    (SIMULATE + "--seq 64 --paced", "--paced: not an option of simulate"),
     (SIMULATE + "--seq 64 -q", "-q: options have two dashes"),
     (SIMULATE + "--seq 64 none.ini", "none.ini: cannot be read"),
     (SIMULATE + "--seq 64 no_gpu.ini second.ini", "'second.ini' is one operand too many"),
