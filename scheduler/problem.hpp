@@ -10,7 +10,7 @@
 namespace sawtooth {
 
 /// forward: items are Q tiles and scan K/V tiles. backward: items are K/V tiles and scan the Q
-/// tiles that see them, head after head of their group.
+/// tiles that see them, head after head of their group or of a part of it.
 enum class Pass : uint8_t { forward, backward };
 
 /// int8 is a type of K and V alone, `as_q` their type where it is that of Q.

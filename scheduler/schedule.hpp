@@ -33,18 +33,19 @@ struct Schedule {
   Dq dq = Dq::atomic;          // of the backward pass
   bool small_kernels = false;  // of it: also rowsum(dO * O) before, and dQ to its type behind
   int64_t workers = 1;
-  int64_t kv_split = 1;  // parts of the K/V range as items of their own; 1 under kv_outer
+  int64_t kv_split = 1;  // parts of an item's scan as items of their own, of the K/V range, in the
+                         // backward pass of the group's heads; 1 under kv_outer
   int64_t prefetch = 0;  // distance in steps of the wave prefetch; 0 is off
   uint64_t seed = 0;     // read by the random scan only
 };
 
 /// One unit of work: `own_tile`, a Q tile, scans K/V tiles. Of the backward pass it is a K/V tile,
-/// and scans Q tiles of `head` and of the group's heads behind it. Under kv_outer `own_tile` is 0
+/// and scans Q tiles of `head` and of its part's heads behind it. Under kv_outer `own_tile` is 0
 /// and `scanned` are all K/V tiles of the head.
 struct Item {
   int64_t index = 0;
   int64_t batch = 0;
-  int64_t head = 0;  // a query head, of the backward pass the first of its group
+  int64_t head = 0;  // a query head, of the backward pass the first of its part of the group
   int64_t kv_head = 0;
   int64_t own_tile = 0;
   int64_t part = 0;
@@ -52,6 +53,11 @@ struct Item {
                     // results, count for parity
   Pieces pieces{};  // more than one: each leaves a partial result, the last merges them
 };
+
+/// Query heads that an item of the backward pass scans, one after the other.
+SAWTOOTH_HD constexpr int64_t heads_of_item(const Problem& problem, const Schedule& schedule) {
+  return problem.heads_per_kv_head() / schedule.kv_split;
+}
 
 /// Whether the items of the last wave are cut into pieces; those of kv-split are small already.
 SAWTOOTH_HD constexpr bool cuts_last_wave(const Schedule& schedule) {
@@ -110,7 +116,9 @@ SAWTOOTH_HD constexpr Item whole_item_at(const Problem& problem, const Tiling& t
   const bool forward = pass == Pass::forward;
   return {.index = index,
           .batch = work.batch,
-          .head = forward ? work.head : work.head * problem.heads_per_kv_head(),
+          .head = forward ? work.head
+                          : work.head * problem.heads_per_kv_head() +
+                                work.part * heads_of_item(problem, schedule),
           .kv_head = forward ? problem.kv_head_of(work.head) : work.head,
           .own_tile = work.own_tile,
           .part = work.part,

@@ -85,7 +85,7 @@ typedef struct sawtooth_attention {
    * calls of this library used it, of whatever shape. Spares a memset, some 3 us. */
   int32_t workspace_starts_zero;
   /* The schedule. Nulls and zeros: automatic, by shape and device. */
-  const char* family;      /* of the kernel: "mma", "mma-tma", "mma-fp32", "hopper", "hopper-short" */
+  const char* family; /* of the kernel: "mma", "mma-tma", "mma-fp32", "hopper", "hopper-short" */
   int64_t tile_q, tile_kv; /* without a family: the fastest kernel here that has the tile */
   const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules`; "balanced" needs
                               hopper or hopper-short, and at most 512 workers */
@@ -93,7 +93,7 @@ typedef struct sawtooth_attention {
   const char* q_order;     /* "ascending", "descending", "fold" */
   int64_t section;         /* heads walked together */
   int64_t workers;         /* persistent CTAs */
-  int64_t kv_split;        /* parts of the K/V range */
+  int64_t kv_split;        /* parts of an item's scan */
   int64_t prefetch;        /* steps; 0 is off */
   uint64_t seed;           /* of the scan "random" */
   /* Sequences of different lengths, packed one after another, forward only: `batch` + 1 entries
@@ -108,12 +108,13 @@ typedef struct sawtooth_attention {
   /* Elements of a row of V and O, where not head_dim: 128 with head_dim 192, forward only. 0: as
    * head_dim. */
   int32_t head_dim_v;
-  /* Of SAWTOOTH_MASK_LISTS, in device memory that every run reads: which K/V tiles each Q tile sees,
-   * of every head alike, in tiles of tile_q and tile_kv rows, which are given then. The entries of Q
-   * tile t stand at list_begin[t] to list_begin[t + 1] - 1 of list_entries, ascending: twice the
-   * number of a K/V tile, plus 1 where some row of the Q tile does not see some key of it, or the
-   * K/V tile is shorter than tile_kv. Of such tiles row i sees the keys [b, e) of two ranges b, e, b, e
-   * from list_spans[4 i] on (16-byte aligned, 0 to seq_kv), or all where list_spans is null. */
+  /* Of SAWTOOTH_MASK_LISTS, in device memory that every run reads: which K/V tiles each Q tile
+   * sees, of every head alike, in tiles of tile_q and tile_kv rows, which are given then. The
+   * entries of Q tile t stand at list_begin[t] to list_begin[t + 1] - 1 of list_entries, ascending:
+   * twice the number of a K/V tile, plus 1 where some row of the Q tile does not see some key of
+   * it, or the K/V tile is shorter than tile_kv. Of such tiles row i sees the keys [b, e) of two
+   * ranges b, e, b, e from list_spans[4 i] on (16-byte aligned, 0 to seq_kv), or all where
+   * list_spans is null. */
   const int64_t* list_begin;
   const int32_t* list_entries;
   const int32_t* list_spans;
@@ -163,7 +164,8 @@ SAWTOOTH_API sawtooth_status sawtooth_attention_forward(const sawtooth_attention
 
 /* dQ, dK and dV from d_o and what the forward pass of the same problem took and left: q, k, v, o
  * and lse of `call` are read. Its schedule is that of the backward pass, whose items are K/V tiles:
- * q_order and section order these, scan orders the Q tiles of an item; no kv_split, prefetch or
+ * q_order and section order these, scan orders the Q tiles of an item, kv_split deals the query
+ * heads of a K/V head to so many items, whose dK and dV another kernel sums up; no prefetch or
  * "balanced". Workspace and stream as in the forward pass. */
 SAWTOOTH_API sawtooth_status sawtooth_backward_workspace_bytes(const sawtooth_attention* call,
                                                                const sawtooth_gradients* gradients,
@@ -213,8 +215,8 @@ typedef struct sawtooth_decode {
   int32_t workspace_starts_zero; /* as of sawtooth_attention, and of the same workspaces */
   const char* family;            /* "mma", "mma-tma"; null: automatic */
   int64_t workers;               /* CTAs; 0: automatic */
-  int32_t drawn_percent; /* was removed: 0 or less */
-  int32_t drawn_shares;  /* was removed: 0 */
+  int32_t drawn_percent;         /* was removed: 0 or less */
+  int32_t drawn_shares;          /* was removed: 0 */
   /* Cascade: the first prefix_keys keys of groups of neighbouring sequences are those of the first
    * of them, and are read once for the rows of as many sequences as fit a tile; 0: none. */
   int64_t prefix_keys, prefix_group;

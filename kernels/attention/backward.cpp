@@ -31,6 +31,8 @@ struct WorkspaceLayout {
   std::size_t lse_log2 = 0;  // what lies before is zero when the main kernel starts
   std::size_t row_sums = 0;
   std::size_t dq_sums = 0;
+  std::size_t dk_parts = 0;
+  std::size_t dv_parts = 0;
   std::size_t bytes = 0;
 };
 
@@ -54,7 +56,13 @@ WorkspaceLayout layout_of(const Choice& choice) {
   layout.row_sums = layout.lse_log2 + row_numbers;
   layout.dq_sums = layout.row_sums + row_numbers;
   const std::size_t sums = std::size_t(heads * sized.dq_rows() * problem.head_dim) * sizeof(float);
-  layout.bytes = layout.dq_sums + (schedule.dq == Dq::separate ? 0 : sums);
+  layout.dk_parts = layout.dq_sums + (schedule.dq == Dq::separate ? 0 : aligned(sums, line_bytes));
+  const std::size_t parts = schedule.kv_split > 1
+                                ? std::size_t(problem.batch * problem.kv_heads * schedule.kv_split *
+                                              problem.seq_kv * problem.k_row_bytes())
+                                : 0;
+  layout.dv_parts = layout.dk_parts + aligned(parts, line_bytes);
+  layout.bytes = layout.dv_parts + parts;
   return layout;
 }
 
@@ -65,8 +73,9 @@ Outcome choose(const AttentionBackward& call, const DeviceLimits& device, Choice
   choice.schedule =
       complete_schedule(call.schedule, choice.problem, *choice.variant, device, call.ctas_per_sm);
   // No larger than all heads, so that sums and products in the kernel stay in range.
-  choice.schedule.order.section = min_of(choice.schedule.order.section,
-                                         max_of(1, choice.problem.batch * choice.problem.kv_heads));
+  choice.schedule.order.section =
+      min_of(choice.schedule.order.section,
+             max_of(1, choice.problem.batch * choice.problem.kv_heads * choice.schedule.kv_split));
   return {};
 }
 
@@ -111,7 +120,20 @@ BackwardArguments arguments_of(const AttentionBackward& call, const Choice& choi
           .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
           .dq_turns = reinterpret_cast<unsigned*>(workspace + layout.dq_turns),
           .trace = call.trace,
-          .dq_in_parts = choice.variant->dq_in_parts};
+          .dq_in_parts = choice.variant->dq_in_parts,
+          .dk_parts = workspace + layout.dk_parts,
+          .dv_parts = workspace + layout.dv_parts};
+}
+
+/// What the main kernel gets: it stores parts of dK and dV where there are some.
+BackwardArguments of_main_kernel(BackwardArguments arguments) {
+  const Problem& problem = arguments.problem;
+  if (arguments.schedule.kv_split == 1) return arguments;
+  arguments.dk = arguments.dk_parts;
+  arguments.dv = arguments.dv_parts;
+  arguments.dk_strides = arguments.dv_strides = contiguous_strides(
+      problem.kv_heads * arguments.schedule.kv_split, problem.seq_kv, problem.head_dim);
+  return arguments;
 }
 
 /// Under `static` a CTA that has not begun holds items that others wait for, so all must run at
@@ -158,8 +180,9 @@ Outcome reset_state(const AttentionBackward& call, const Choice& choice,
 
 Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
                      const DeviceLimits& device, const WorkspaceLayout& layout,
-                     BackwardArguments& arguments, CUstream_st* stream) {
+                     const BackwardArguments& of_call, CUstream_st* stream) {
   const Schedule& schedule = choice.schedule;
+  BackwardArguments arguments = of_main_kernel(of_call);
   const int64_t items = item_count(choice.problem, choice.variant->tiling, schedule);
   if (items == 0) return {};
   if (Outcome bad = reset_state(call, choice, layout, layout.lse_log2, arguments, stream); !bad)
@@ -190,7 +213,8 @@ Outcome enqueue_dq(const AttentionBackward& call, const Choice& choice, const De
   const KernelVariant& variant = *choice.variant;
   DqArguments arguments{of_main};
   arguments.problem.pass = Pass::forward;
-  arguments.schedule.order.section *= arguments.problem.heads_per_kv_head();
+  arguments.schedule.order.section *= heads_of_item(arguments.problem, arguments.schedule);
+  arguments.schedule.kv_split = 1;
   arguments.trace = {};
   if (Outcome bad = reset_state(call, choice, layout, layout.dq_turns, arguments, stream); !bad)
     return bad;
@@ -224,7 +248,8 @@ Outcome attention_backward(const AttentionBackward& call, void* workspace, std::
   const WorkspaceLayout layout = layout_of(choice);
   if (Outcome bad = check_workspace(workspace, bytes, layout.bytes); !bad) return bad;
   if (device.compute_capability == 0) return failed("looking for a device", error);
-  BackwardArguments arguments = arguments_of(call, choice, layout, static_cast<char*>(workspace));
+  const BackwardArguments arguments =
+      arguments_of(call, choice, layout, static_cast<char*>(workspace));
   const bool has_rows = !has_no_query(call.problem);
   if (call.kernels.before && has_rows)
     if (const cudaError_t bad = launch_row_sums(arguments, stream); bad != cudaSuccess)
@@ -235,6 +260,9 @@ Outcome attention_backward(const AttentionBackward& call, void* workspace, std::
   const bool separate = choice.schedule.dq == Dq::separate;
   if (call.kernels.main && has_rows && separate)
     if (Outcome bad = enqueue_dq(call, choice, device, layout, arguments, stream); !bad) return bad;
+  if (call.kernels.behind && choice.schedule.kv_split > 1 && call.problem.seq_kv > 0)
+    if (const cudaError_t bad = launch_sums_of_parts(arguments, stream); bad != cudaSuccess)
+      return failed("launching the sums of parts of dK and dV", bad);
   if (call.kernels.behind && has_rows && !separate)
     if (const cudaError_t bad = launch_dq_conversion(arguments, stream); bad != cudaSuccess)
       return failed("launching the conversion of dQ", bad);

@@ -12,7 +12,8 @@ namespace sawtooth::kernels {
 /// The kernels of a call, all of which run one after another unless said otherwise: `before` sums
 /// dO * O over each row and clears the sums of dQ, `main` computes the gradients, `behind` turns
 /// the sums into dQ. Under dq = separate `main` is two kernels, of dK and dV and of dQ, and there
-/// are no sums. Where one is left out, what it leaves in the workspace must be there.
+/// are no sums. With kv_split `behind` also sums up the parts of dK and dV. Where one is left out,
+/// what it leaves in the workspace must be there.
 struct BackwardKernels {
   bool before = true;
   bool main = true;
@@ -24,9 +25,11 @@ struct BackwardKernels {
 /// 0, without a query dK and dV are.
 struct AttentionBackward {
   Problem problem;
-  Schedule schedule = automatic_schedule;  // no prefetch, kv-split, balanced
-  Tiling tiling{0, 0};                     // zeros: automatic
-  std::string_view family;                 // of the kernel: mma, hopper; empty: the fastest here
+  // No prefetch, no balanced; kv_split divides heads / kv_heads: an item has the queries of so many
+  // heads less, and another kernel sums up the dK and dV of all parts, in their type.
+  Schedule schedule = automatic_schedule;
+  Tiling tiling{0, 0};      // zeros: automatic
+  std::string_view family;  // of the kernel: mma, hopper; empty: the fastest here
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;

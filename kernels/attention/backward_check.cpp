@@ -26,9 +26,11 @@ Outcome check_schedule(const AttentionBackward& call) {
         Status::bad_schedule,
         "launch is balanced, and no backward kernel merges pieces; allowed: grid, static, "
         "dynamic");
-  if (schedule.kv_split > 1)
-    return refuse(Status::bad_schedule, "kv_split is " + std::to_string(schedule.kv_split) +
-                                            "; allowed in the backward pass: 1");
+  const Problem& problem = call.problem;
+  if (problem.kv_heads > 0 && problem.heads_per_kv_head() % max_of(1, schedule.kv_split) != 0)
+    return refuse(Status::bad_schedule,
+                  "kv_split is " + std::to_string(schedule.kv_split) +
+                      "; allowed in the backward pass: divisors of heads / kv_heads");
   if (schedule.prefetch > 0)
     return refuse(Status::bad_schedule, "prefetch is " + std::to_string(schedule.prefetch) +
                                             "; allowed in the backward pass: 0");
@@ -45,8 +47,8 @@ struct NamedTensor {
 /// Whether `variant` can run a call that passes `check` but for its kernel.
 Outcome suits(const AttentionBackward& call, const KernelVariant& variant) {
   const Problem& problem = call.problem;
-  if (!product_within(largest_count,
-                      {problem.batch, problem.kv_heads, kv_tiles(problem, variant.tiling)}) ||
+  if (!product_within(largest_count, {problem.batch, max_of(1, call.schedule.kv_split),
+                                      problem.kv_heads, kv_tiles(problem, variant.tiling)}) ||
       !product_within(largest_count / 2, {problem.heads, q_tiles(problem, variant.tiling)}))
     return {Status::bad_size, "the problem has more than 2^31 - 1 items, or steps of an item"};
   if (call.schedule.dq == Dq::separate && variant.separate_function == nullptr)

@@ -83,7 +83,9 @@ class SchedulerWarp {
       slot.item.kv_head = problem.kv_head_of(scratch.work.head);
     } else {
       slot.item.kv_head = scratch.work.head;
-      slot.item.head = scratch.work.head * problem.heads_per_kv_head();
+      slot.heads = int(problem.heads) / int(problem.kv_heads) / int(schedule().kv_split);
+      forget_registers();
+      slot.item.head = (scratch.work.head * schedule().kv_split + scratch.work.part) * slot.heads;
     }
     forget_registers();
     if constexpr (Hand::listed) {
@@ -109,7 +111,6 @@ class SchedulerWarp {
     } else {
       slot.unmasked = unmasked_q_tiles(problem, Shape::tiling(), slot.item.own_tile);
       forget_registers();
-      slot.heads = int(problem.heads) / int(problem.kv_heads);
       slot.steps = int(slot.scan.tiles) * slot.heads;
       scratch.steps += uint32_t(slot.steps);
     }

@@ -149,12 +149,45 @@ __global__ __launch_bounds__(small_threads) void dq_parts_kernel(
   }
 }
 
+/// A thread sums up the parts of a chunk of dK; those behind the first half have dV.
+template <class Element>
+__global__ __launch_bounds__(small_threads) void sum_parts_kernel(
+    const __grid_constant__ BackwardArguments arguments) {
+  const Problem& problem = arguments.problem;
+  const int64_t chunks = problem.head_dim / chunk_elements;
+  const int64_t chunks_a_head = problem.seq_kv * chunks;
+  const int64_t all = problem.batch * problem.kv_heads * chunks_a_head;
+  int64_t number = int64_t(blockIdx.x) * small_threads + threadIdx.x;
+  const bool of_v = number >= all;
+  if (of_v) number -= all;
+  if (number >= all) return;
+  const int64_t flat_head = number / chunks_a_head;
+  const int64_t row = number % chunks_a_head / chunks;
+  const int64_t column = number % chunks * chunk_elements;
+  const int64_t parts = arguments.schedule.kv_split;
+  float sums[chunk_elements] = {};
+  for (int64_t part = 0; part < parts; ++part) {
+    const auto from = load_chunk<Element>(
+        of_v ? arguments.dv_parts : arguments.dk_parts,
+        ((flat_head * parts + part) * problem.seq_kv + row) * problem.head_dim + column);
+#pragma unroll
+    for (int i = 0; i < chunk_elements; ++i) sums[i] += widened(from.element[i]);
+  }
+  Chunk<Element> to;
+#pragma unroll
+  for (int i = 0; i < chunk_elements; ++i) to.element[i] = rounded<Element>(sums[i]);
+  const Strides& strides = of_v ? arguments.dv_strides : arguments.dk_strides;
+  const int64_t element =
+      strides.offset(flat_head / problem.kv_heads, flat_head % problem.kv_heads, row) + column;
+  *reinterpret_cast<Chunk<Element>*>(static_cast<Element*>(of_v ? arguments.dv : arguments.dk) +
+                                     element) = to;
+}
+
 using Kernel = void (*)(BackwardArguments);
 
-cudaError_t launch(const BackwardArguments& arguments, int64_t rows_a_head, int64_t threads_a_row,
+cudaError_t launch(const BackwardArguments& arguments, int64_t rows, int64_t threads_a_row,
                    cudaStream_t stream, Kernel kernel) {
-  const Problem& problem = arguments.problem;
-  const int64_t threads = problem.batch * problem.heads * rows_a_head * threads_a_row;
+  const int64_t threads = rows * threads_a_row;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(unsigned(ceil_div(threads, small_threads)));
   config.blockDim = dim3(small_threads);
@@ -178,7 +211,8 @@ Kernel of_type(ElementType dtype, Kernel bf16, Kernel fp16, Kernel fp32) {
 
 cudaError_t launch_row_sums(const BackwardArguments& arguments, cudaStream_t stream) {
   const Problem& problem = arguments.problem;
-  return launch(arguments, arguments.padded_rows(), lanes_a_row(problem.head_dim), stream,
+  const int64_t rows = problem.batch * problem.heads * arguments.padded_rows();
+  return launch(arguments, rows, lanes_a_row(problem.head_dim), stream,
                 of_type(problem.dtype, row_sums_kernel<__nv_bfloat16>, row_sums_kernel<__half>,
                         row_sums_kernel<float>));
 }
@@ -186,13 +220,22 @@ cudaError_t launch_row_sums(const BackwardArguments& arguments, cudaStream_t str
 cudaError_t launch_dq_conversion(const BackwardArguments& arguments, cudaStream_t stream) {
   const Problem& problem = arguments.problem;
   const int64_t chunks = problem.head_dim / chunk_elements;
+  const int64_t rows = problem.batch * problem.heads * arguments.dq_rows();
   if (arguments.dq_in_parts)  // a thread has 16 elements; no kernel of fp32 leaves them so
     return launch(
-        arguments, arguments.dq_rows() / 2, chunks, stream,
+        arguments, rows / 2, chunks, stream,
         of_type(problem.dtype, dq_parts_kernel<__nv_bfloat16>, dq_parts_kernel<__half>, nullptr));
   return launch(
-      arguments, arguments.dq_rows(), chunks, stream,
+      arguments, rows, chunks, stream,
       of_type(problem.dtype, dq_kernel<__nv_bfloat16>, dq_kernel<__half>, dq_kernel<float>));
+}
+
+cudaError_t launch_sums_of_parts(const BackwardArguments& arguments, cudaStream_t stream) {
+  const Problem& problem = arguments.problem;
+  const int64_t rows = 2 * problem.batch * problem.kv_heads * problem.seq_kv;  // of dK and of dV
+  return launch(arguments, rows, problem.head_dim / chunk_elements, stream,
+                of_type(problem.dtype, sum_parts_kernel<__nv_bfloat16>, sum_parts_kernel<__half>,
+                        sum_parts_kernel<float>));
 }
 
 namespace {

@@ -8,12 +8,14 @@
 
 namespace sawtooth::kernels {
 
-// The two small kernels around the backward pass. Before it: rowsum(dO * O), log-sum-exp in powers
-// of two, and zeros for the sums of dQ (FlashAttention-2,
-// csrc/flash_attn/src/flash_bwd_preprocess_kernel.h). Behind it: dQ from its sums.
+// The small kernels around the backward pass. Before it: rowsum(dO * O), log-sum-exp in powers of
+// two, and zeros for the sums of dQ (FlashAttention-2,
+// csrc/flash_attn/src/flash_bwd_preprocess_kernel.h). Behind it: dQ from its sums, and with
+// kv_split dK and dV from their parts.
 
 cudaError_t launch_row_sums(const BackwardArguments& arguments, cudaStream_t stream);
 cudaError_t launch_dq_conversion(const BackwardArguments& arguments, cudaStream_t stream);
+cudaError_t launch_sums_of_parts(const BackwardArguments& arguments, cudaStream_t stream);
 
 // Joins the partial results of kv-split: every part's O is normalised by its own sum, its
 // log-sum-exp is its weight (Flash-Decoding, Dao et al. 2023).

@@ -188,7 +188,8 @@ __device__ inline bool take_item(const Arguments& arguments, const Tiling& tilin
     work.context = scan_context(schedule, work.item, turn, attach_tile);
   }
   if (arguments.trace.items != nullptr) {
-    const int64_t heads = pass == Pass::forward ? 1 : arguments.problem.heads_per_kv_head();
+    const int64_t heads =
+        pass == Pass::forward ? 1 : heads_of_item(arguments.problem, arguments.schedule);
     ItemRecord& record = arguments.trace.items[index];
     record.start_ns = nanoseconds();
     record.worker = blockIdx.x;

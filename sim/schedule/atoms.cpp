@@ -54,12 +54,12 @@ std::array<Shape, tensor_count> shapes_of(const Request& request, const PieceSha
   const KeyParts& key_parts = request.key_parts;
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads * key_parts.buffers;
-  const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
   const int64_t q_bytes = problem.row_bytes(), o_bytes = problem.o_row_bytes();
   const int64_t k_bytes = problem.k_row_bytes(), v_bytes = problem.v_row_bytes();
   const int64_t dq_sum_bytes = problem.head_dim * float_bytes;
   const int64_t o_sum_bytes = problem.v_dim() * float_bytes;
-  const bool backward = problem.pass == Pass::backward;
+  const bool backward = problem.pass == Pass::backward, split = schedule.kv_split > 1;
+  const int64_t parts = split && !backward ? q_heads * schedule.kv_split : 0;
   const bool added = backward && schedule.dq != Dq::separate;
   const bool around = backward && schedule.small_kernels;
   const auto of_queries = [&](bool exists, int64_t bytes) {
@@ -67,6 +67,11 @@ std::array<Shape, tensor_count> shapes_of(const Request& request, const PieceSha
   };
   const auto of_keys = [&](bool exists, int64_t bytes) {
     return Shape{exists ? kv_heads : 0, problem.seq_kv, tiling.kv_rows, bytes};
+  };
+  const auto of_parts = [&](int64_t bytes) {
+    Shape shape = of_keys(backward && split, bytes);
+    shape.heads *= schedule.kv_split;
+    return shape;
   };
   const Shape partial_o =
       pieces.count > 0 ? Shape{pieces.count, pieces.tiles * pieces.tile_rows, pieces.tile_rows,
@@ -89,6 +94,8 @@ std::array<Shape, tensor_count> shapes_of(const Request& request, const PieceSha
       of_keys(backward, v_bytes),
       of_queries(key_parts.exist || keeps_running_o(request), o_sum_bytes),
       of_queries(key_parts.exist, float_bytes),
+      of_parts(k_bytes),
+      of_parts(v_bytes),
   }};
 }
 

@@ -62,7 +62,8 @@ class PagedKeys {
 /// A sum, a log-sum-exp or a partial result is a float, whatever the type of Q, K and V.
 inline constexpr int64_t float_bytes = 4;
 
-/// partial_o and partial_lse exist with kv-split: float results that a combine kernel reads. Pieces
+/// partial_o and partial_lse exist with kv-split: float results that a combine kernel reads; in the
+/// backward pass partial_dk and partial_dv, in the type of K and V. Pieces
 /// of items that are cut, and items of a cascade, have partial_o, which the last of them reads.
 /// other is what a trace does not say more of; a problem has none of it. Behind it come those of
 /// the backward pass: row_sum is that of dO * O, dq_sum the fp32 sums that become dQ. Behind these
@@ -83,12 +84,14 @@ enum class Tensor : uint8_t {
   dk,
   dv,
   running_o,
-  running_lse
+  running_lse,
+  partial_dk,
+  partial_dv
 };
-inline constexpr int tensor_count = 16;
+inline constexpr int tensor_count = 18;
 inline constexpr std::array<std::string_view, tensor_count> tensor_names{
-    "q",   "k",       "v",      "o",  "lse", "partial_o", "partial_lse", "other",
-    "d_o", "row_sum", "dq_sum", "dq", "dk",  "dv",        "running_o",   "running_lse"};
+    "q",       "k",      "v",  "o",  "lse", "partial_o", "partial_lse", "other",      "d_o",
+    "row_sum", "dq_sum", "dq", "dk", "dv",  "running_o", "running_lse", "partial_dk", "partial_dv"};
 
 inline constexpr auto all_tensors = [] {
   std::array<Tensor, tensor_count> all{};
@@ -98,7 +101,13 @@ inline constexpr auto all_tensors = [] {
 
 /// Whether a tensor has rows of keys; the others have rows of queries.
 constexpr bool has_key_rows(Tensor tensor) {
-  return tensor == Tensor::k || tensor == Tensor::v || tensor == Tensor::dk || tensor == Tensor::dv;
+  return tensor == Tensor::k || tensor == Tensor::v || tensor == Tensor::dk ||
+         tensor == Tensor::dv || tensor == Tensor::partial_dk || tensor == Tensor::partial_dv;
+}
+/// Whether a tensor has parts of results, which kv-split or cut items leave.
+constexpr bool is_partial(Tensor tensor) {
+  return tensor == Tensor::partial_o || tensor == Tensor::partial_lse ||
+         tensor == Tensor::partial_dk || tensor == Tensor::partial_dv;
 }
 
 using AtomId = uint32_t;

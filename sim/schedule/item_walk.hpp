@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 #include <vector>
 
@@ -160,20 +161,23 @@ class ItemWalk {
     return false;
   }
 
-  /// The combine kernel of kv-split: Q tile after Q tile, dealt to `workers` in turn, with
-  /// touch(worker, Tensor, flat head, tile, Access). Nothing without kv-split.
+  /// The combine kernel of kv-split: tile after tile of the items, dealt to `workers` in turn, with
+  /// touch(worker, Tensor, flat head, tile, Access). Nothing without kv-split, and in the backward
+  /// pass without its small kernels, of which it is one.
   template <class Touch>
   void combine(int64_t workers, Touch touch) const {
-    if (schedule_.kv_split <= 1) return;
-    const int64_t tiles = q_tiles(problem_, tiling_);
-    for (int64_t i = 0; i < problem_.batch * problem_.heads * tiles; ++i) {
+    const bool backward = problem_.pass == Pass::backward;
+    if (schedule_.kv_split <= 1 || (backward && !schedule_.small_kernels)) return;
+    const int64_t tiles = item_tiles(problem_, tiling_, problem_.pass);
+    const int64_t heads = problem_.item_heads(problem_.pass);
+    for (int64_t i = 0; i < problem_.batch * heads * tiles; ++i) {
       const auto by_worker = [&](Tensor tensor, int64_t head, int64_t tile, Access access) {
         touch(i % workers, tensor, head, tile, access);
       };
       const int64_t head = i / tiles, tile = i % tiles;
-      if (sawtooth::is_void(problem_, tiling_, sequences_, head / problem_.heads, tile)) continue;
+      if (sawtooth::is_void(problem_, tiling_, sequences_, head / heads, tile)) continue;
       for (int64_t part = 0; part < schedule_.kv_split; ++part)
-        for (const Tensor tensor : {Tensor::partial_lse, Tensor::partial_o})
+        for (const Tensor tensor : std::views::reverse(roles_.parts))
           by_worker(tensor, head * schedule_.kv_split + part, tile, Access::read);
       rows(head, tile, Access::write, by_worker);
     }
@@ -205,10 +209,10 @@ class ItemWalk {
     touch(tensor, has_key_rows(tensor) ? kv_head(item) : q_head(item), item.own_tile, access);
   }
 
-  // The results of a Q tile: O and log-sum-exp.
+  // The results of a tile.
   template <class Touch>
-  void rows(int64_t head, int64_t q_tile, Access access, Touch touch) const {
-    for (const Tensor tensor : roles_.stores) touch(tensor, head, q_tile, access);
+  void rows(int64_t head, int64_t tile, Access access, Touch touch) const {
+    for (const Tensor tensor : roles_.stores) touch(tensor, head, tile, access);
   }
 
   /// Whether the item is whole.
@@ -222,9 +226,9 @@ class ItemWalk {
         rows(q_head(item), tile, Access::write, touch);
       }
     } else if (schedule_.kv_split > 1) {
-      const int64_t head = q_head(item) * schedule_.kv_split + item.part;
-      touch(Tensor::partial_o, head, item.own_tile, Access::write);
-      touch(Tensor::partial_lse, head, item.own_tile, Access::write);
+      const int64_t head = problem_.pass == Pass::forward ? q_head(item) : kv_head(item);
+      for (const Tensor tensor : roles_.parts)
+        touch(tensor, head * schedule_.kv_split + item.part, item.own_tile, Access::write);
     } else if (is_whole(item.pieces, touch)) {
       for (const Tensor tensor : roles_.merges) touch_own(item, tensor, Access::read, touch);
       for (const Tensor tensor : roles_.stores) touch_own(item, tensor, Access::write, touch);

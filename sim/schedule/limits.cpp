@@ -11,7 +11,7 @@ std::optional<Fault> shares_fault(const Request& request) {
   const Schedule& schedule = request.schedule;
   if (!request.shares.cuts()) return std::nullopt;
   if (request.problem.pass == Pass::backward)
-    return Fault{"kv-split", "pass = backward has no parts of K/V; allowed: 1"};
+    return Fault{"kv-split", "auto shares K/V tiles; allowed with pass = backward: numbers"};
   if (schedule.loop == Loop::kv_outer)
     return Fault{"kv-split", "has no effect with loop = kv-outer"};
   if (schedule.launch != launch_id<StaticLaunch>)

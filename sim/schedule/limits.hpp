@@ -22,8 +22,10 @@ inline std::optional<Fault> backward_fault(const Request& request) {
   if (request.problem.pass == Pass::forward) return std::nullopt;
   if (schedule.loop == Loop::kv_outer)
     return Fault{"loop", "has no effect with pass = backward: its items are K/V tiles"};
-  if (schedule.kv_split > 1)
-    return Fault{"kv-split", "pass = backward has no parts of K/V; allowed: 1"};
+  if (request.problem.heads_per_kv_head() % schedule.kv_split != 0)
+    return Fault{"kv-split",
+                 "pass = backward deals the query heads of a K/V head to the parts; allowed: "
+                 "divisors of heads / kv-heads"};
   if (schedule.launch == launch_id<BalancedLaunch>)
     return Fault{"launch",
                  "balanced cuts along K/V; allowed with pass = backward: grid, static, dynamic"};

@@ -32,8 +32,8 @@ class LiveAtoms {
   explicit LiveAtoms(const Request& request, KvAtoms kv = KvAtoms::parts);
 
   /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
-  /// partial results have flat_head * kv_split + part, and a piece its number with tile 0. A number
-  /// stands for one size and tensor for ever.
+  /// partial results have flat_head * kv_split + part (of the backward pass, of a K/V head), and a
+  /// piece its number with tile 0. A number stands for one size and tensor for ever.
   AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) {
     return this->tile(tensor, flat_head, tile).begin;
   }
@@ -120,8 +120,7 @@ class LiveAtoms {
     std::array<Kind, tensor_count> kinds{};
     for (size_t t = 0; t < kinds.size(); ++t) {
       const auto tensor = static_cast<Tensor>(t);
-      const bool part = tensor == Tensor::partial_o || tensor == Tensor::partial_lse;
-      kinds[t] = part ? partial : has_key_rows(tensor) ? key_value : query;
+      kinds[t] = is_partial(tensor) ? partial : has_key_rows(tensor) ? key_value : query;
     }
     return kinds;
   }();

@@ -4,6 +4,7 @@
 // forward: a Q tile scans K and V, and stores O. backward: K and V tiles scan Q and dO with two
 // numbers a row, add to the fp32 sums of dQ, and store dK and dV (Dao, "FlashAttention-2", arXiv
 // 2307.08691, algorithm 2). With dq = separate dQ has a kernel of its own, shaped like forward.
+// With kv-split an item stores parts in place of results.
 #pragma once
 
 #include <array>
@@ -19,13 +20,14 @@
 namespace sawtooth::sim {
 
 struct Roles {
-  std::span<const Tensor> loads;   // before an item's first step
-  std::span<const Tensor> scans;   // read in every step, in this order
-  std::span<const Tensor> adds;    // and reduced behind that
-  std::span<const Tensor> stores;  // at an item's end
-  bool last_touch = true;          // nothing touches a head after its items have ended
+  std::span<const Tensor> loads{};   // before an item's first step
+  std::span<const Tensor> scans{};   // read in every step, in this order
+  std::span<const Tensor> adds{};    // and reduced behind that
+  std::span<const Tensor> stores{};  // at an item's end
+  bool last_touch = true;            // nothing touches a head after its items have ended
   std::span<const Tensor>
       merges{};  // read at an item's end, before it stores: results of earlier calls
+  std::span<const Tensor> parts{};  // stored with kv-split
 };
 
 namespace roles {
@@ -37,6 +39,8 @@ inline constexpr std::array running_and_o{Tensor::running_lse, Tensor::running_o
 inline constexpr std::array of_queries{Tensor::q, Tensor::lse, Tensor::d_o, Tensor::row_sum};
 inline constexpr std::array dq_sum{Tensor::dq_sum};
 inline constexpr std::array dk_dv{Tensor::dk, Tensor::dv};
+inline constexpr std::array parts_of_o{Tensor::partial_o, Tensor::partial_lse};
+inline constexpr std::array parts_of_dk_dv{Tensor::partial_dk, Tensor::partial_dv};
 inline constexpr std::array dq{Tensor::dq};
 
 }  // namespace roles
@@ -54,8 +58,12 @@ inline Roles roles_of(const Request& request) {
   const auto scans = std::span(roles::k_v).first(request.problem.kv_latent ? 1 : 2);
   if (request.problem.pass == Pass::backward) {
     const bool adds = request.schedule.dq != Dq::separate;
-    return {roles::k_v, roles::of_queries, std::span(roles::dq_sum).first(adds ? 1 : 0),
-            roles::dk_dv, false};
+    return {.loads = roles::k_v,
+            .scans = roles::of_queries,
+            .adds = std::span(roles::dq_sum).first(adds ? 1 : 0),
+            .stores = roles::dk_dv,
+            .last_touch = false,
+            .parts = roles::parts_of_dk_dv};
   }
   if (request.running.on) {
     const auto running = std::span(roles::running_and_o);
@@ -63,7 +71,10 @@ inline Roles roles_of(const Request& request) {
             {},       running.first(request.running.finishes ? 3 : 2),
             false,    running.first(request.running.begins ? 0 : 2)};
   }
-  return {roles::q, scans, {}, std::span(roles::o_lse).first(request.log_sum_exp ? 2 : 1)};
+  return {.loads = roles::q,
+          .scans = scans,
+          .stores = std::span(roles::o_lse).first(request.log_sum_exp ? 2 : 1),
+          .parts = roles::parts_of_o};
 }
 
 /// dq = separate launches this kernel behind that of roles_of().
@@ -74,7 +85,8 @@ inline Roles dq_kernel_roles() {
 /// And its schedule: Q tiles as items, of as many heads a section as share its K/V heads.
 inline Request dq_kernel_request(Request request) {
   request.problem.pass = Pass::forward;
-  request.schedule.order.section *= request.problem.heads_per_kv_head();
+  request.schedule.order.section *= heads_of_item(request.problem, request.schedule);
+  request.schedule.kv_split = 1;
   return request;
 }
 

@@ -206,7 +206,6 @@ class LockstepWavefront {
     if (around) row_sum_kernel(request_, request_.schedule.workers, touch);
     Kernel main(request_, roles_of(request_), atoms_, sink_, 0);
     main.run();
-    main.walk().combine(main.walk().workers(), touch);
     steps_ = main.step();
     if (backward && request_.schedule.dq == Dq::separate) {
       const Request of_dq = dq_kernel_request(request_);
@@ -214,6 +213,7 @@ class LockstepWavefront {
       kernel.run();
       steps_ = kernel.step();
     }
+    main.walk().combine(main.walk().workers(), touch);
     if (around) convert_kernel(request_, request_.schedule.workers, touch);
   }
 

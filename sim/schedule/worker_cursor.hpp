@@ -43,7 +43,7 @@ class WorkerCursor {
     own_is_q_ = problem.pass == Pass::forward;
     scanned_ = item.scanned;
     (own_is_q_ ? q_tile_ : kv_tile_) = item.own_tile;
-    steps_ = scan_.tiles * (own_is_q_ ? 1 : problem.heads_per_kv_head());
+    steps_ = scan_.tiles * (own_is_q_ ? 1 : heads_of_item(problem, schedule));
     done_ = scanned_.empty();
     look_up();
     if (!done_) place(schedule);

@@ -223,24 +223,53 @@ TEST_F(HopperSchedule, CutsTheLastWaveWhereThatIsFasterOnAnH200) {
   EXPECT_LE(std::pow(product, 1.0 / double(shapes.size())), 1.005);
 }
 
-TEST_F(HopperSchedule, FillsWavesOfTheBackwardPassOnAnH200) {
-  std::map<std::vector<int64_t>, std::map<std::string, double>> shapes;
-  for (Row& row : rows_of(SAWTOOTH_RACE_FOLDER "/../backward/sections.csv")) {
-    std::vector<int64_t> shape;
-    for (const char* name : {"batch", "heads", "kv_heads", "seq", "head_dim"})
-      shape.push_back(std::stoll(row[name]));
-    shapes[shape][row["section"]] = std::stod(row["time_us"]);
+/// Whole backward calls of kernels/hopper of one file: by shape what was measured of each value of
+/// `column`.
+using Shape = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, std::string>;
+std::map<Shape, std::map<std::string, double>> backward_shapes(const std::string& file,
+                                                               const std::string& column,
+                                                               const std::string& measured) {
+  std::map<Shape, std::map<std::string, double>> shapes;
+  for (Row& row : rows_of(SAWTOOTH_RACE_FOLDER "/../backward/" + file)) {
+    const auto of = [&](const char* name) { return std::stoll(row[name]); };
+    const Shape shape{of("batch"), of("heads"),    of("kv_heads"),
+                      of("seq"),   of("head_dim"), row.contains("mask") ? row["mask"] : "causal"};
+    shapes[shape][row[column]] = std::stod(row[measured]);
   }
+  return shapes;
+}
+
+Schedule backward_schedule(const Shape& shape, int64_t kv_split) {
+  const auto& [batch, heads, kv_heads, seq, head_dim, mask] = shape;
+  AttentionForward call =
+      square(batch, heads, seq, head_dim, mask == "none" ? MaskKind::none : MaskKind::causal);
+  call.problem.kv_heads = kv_heads;
+  call.problem.pass = Pass::backward;
+  call.schedule.kv_split = kv_split;
+  const KernelVariant* variant =
+      find_variant(head_dim, ElementType::bf16, {0, 0}, families::hopper, Pass::backward);
+  return complete_schedule(call.schedule, call.problem, *variant, h200, 0);
+}
+
+TEST_F(HopperSchedule, FillsWavesOfTheBackwardPassOnAnH200) {
+  const auto shapes = backward_shapes("sections.csv", "section", "time_us");
   EXPECT_EQ(shapes.size(), 20u);
   for (const auto& [shape, times] : shapes) {
-    AttentionForward call = square(shape[0], shape[1], shape[3], shape[4], MaskKind::causal);
-    call.problem.kv_heads = shape[2];
-    call.problem.pass = Pass::backward;
-    const KernelVariant* variant =
-        find_variant(shape[4], ElementType::bf16, {0, 0}, families::hopper, Pass::backward);
-    const int64_t section =
-        complete_schedule(call.schedule, call.problem, *variant, h200, 0).order.section;
-    EXPECT_LE(slowness_of(times, std::to_string(section)), 1.03) << shape[1] << " " << shape[3];
+    const int64_t section = backward_schedule(shape, 1).order.section;
+    EXPECT_LE(slowness_of(times, std::to_string(section)), 1.03)
+        << std::get<1>(shape) << " " << std::get<3>(shape);
+  }
+}
+
+// The ratio is cuDNN's time over that of the call.
+TEST_F(HopperSchedule, PartsGroupsOfTheBackwardPassThatLeaveSmsIdle) {
+  const auto shapes = backward_shapes("parts.csv", "kv_split", "ratio");
+  EXPECT_EQ(shapes.size(), 34u);
+  for (const auto& [shape, ratios] : shapes) {
+    const std::string parts = std::to_string(backward_schedule(shape, 0).kv_split);
+    ASSERT_TRUE(ratios.contains(parts)) << parts;
+    EXPECT_GE(ratios.at(parts), 0.985) << parts << " of " << std::get<1>(shape);
+    for (const auto& [other, ratio] : ratios) EXPECT_GE(ratios.at(parts), 0.93 * ratio) << other;
   }
 }
 

@@ -85,6 +85,7 @@ BackwardPoint random_backward_point(uint64_t seed, std::string_view family) {
 
   Schedule& schedule = point.call.schedule;
   schedule.launch = backward_launch(pick(0, 2));
+  if (pick(0, 1) == 0) schedule.kv_split = problem.heads_per_kv_head();
   draw_order(schedule, pick);
   schedule.seed = uint64_t(pick(0, 1000));
   schedule.dq = pick(0, 2) == 0 ? Dq::ordered : Dq::atomic;
@@ -116,6 +117,7 @@ std::vector<BackwardPoint> covering_backward_points(std::string_view family) {
       schedule.order.q_order.index = number / 3 % QOrders::size;
       schedule.order.section = 1 + number % 2;
       schedule.workers = 1 + number % 4;
+      if (number / 3 % 2 == 0) schedule.kv_split = problem.heads_per_kv_head();
       schedule.seed = uint64_t(number);
       schedule.dq = number / 5 % 2 == 0 ? Dq::atomic : Dq::ordered;
       if (variant.separate_function != nullptr && number / 5 % 3 == 2) schedule.dq = Dq::separate;

@@ -132,7 +132,8 @@ TEST(AttentionBackward, NamesSchedulesThatItDoesNotRun) {
          schedule.order.list = &first;
        }},
       {"balanced", [](Schedule& schedule) { schedule.launch = launch_id<BalancedLaunch>; }},
-      {"kv_split", [](Schedule& schedule) { schedule.kv_split = 2; }},
+      {"kv_split is 5; allowed in the backward pass: divisors of heads / kv_heads",
+       [](Schedule& schedule) { schedule.kv_split = 5; }},
       {"prefetch", [](Schedule& schedule) { schedule.prefetch = 1; }},
       {"kv-outer", [](Schedule& schedule) { schedule.loop = Loop::kv_outer; }},
       {"workers", [](Schedule& schedule) { schedule.workers = -1; }},

@@ -32,6 +32,19 @@ AttentionInputs random_inputs(const Problem& problem, uint64_t seed, float sprea
           fill(kv_rows * problem.v_dim())};
 }
 
+DeviceLists::DeviceLists(AttentionForward& call) {
+  const Problem& problem = call.problem;
+  if (!is_listed(problem.mask)) return;
+  const ListedTiles& lists = *problem.mask.listed;
+  const int64_t* const first = lists.of_q.begin;
+  begin = copied(std::vector(first, first + q_tiles(problem, call.tiling) + 1));
+  entries = copied(list_entries(problem, call.tiling, lists));
+  call.lists.entries = {begin.as<int64_t>(), entries.as<int32_t>()};
+  if (lists.spans == nullptr) return;
+  spans = copied(std::vector(lists.spans, lists.spans + problem.seq_q));
+  call.lists.spans = spans.as<KeySpans>();
+}
+
 AttentionResults run_attention(AttentionForward call, const AttentionInputs& inputs, Layout layout,
                                bool with_trace, const DeviceBuffer* workspace) {
   const Problem& problem = call.problem;
@@ -56,19 +69,7 @@ AttentionResults run_attention(AttentionForward call, const AttentionInputs& inp
   call.v_strides = v.placement.strides;
   call.o_strides = o.placement.strides;
 
-  DeviceBuffer list_begin, list_entries_buffer, spans;
-  if (is_listed(problem.mask)) {
-    const ListedTiles& lists = *problem.mask.listed;
-    const int64_t* const begin = lists.of_q.begin;
-    list_begin = copied(std::vector(begin, begin + q_tiles(problem, call.tiling) + 1));
-    list_entries_buffer = copied(list_entries(problem, call.tiling, lists));
-    call.lists.entries = {list_begin.as<int64_t>(), list_entries_buffer.as<int32_t>()};
-    if (lists.spans != nullptr) {
-      spans = copied(std::vector(lists.spans, lists.spans + problem.seq_q));
-      call.lists.spans = spans.as<KeySpans>();
-    }
-  }
-
+  const DeviceLists lists(call);
   AttentionResults results;
   DeviceBuffer items, steps;
   if (with_trace) {
@@ -184,7 +185,7 @@ BackwardResults run_backward(AttentionBackward call, const BackwardInputs& input
 
 std::string judge_trace(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
                         const RecordedTrace& trace) {
-  const int64_t heads = problem.pass == Pass::forward ? 1 : problem.heads_per_kv_head();
+  const int64_t heads = problem.pass == Pass::forward ? 1 : heads_of_item(problem, schedule);
   const bool grid = schedule.launch == launch_id<GridLaunch>;
   const bool fixed = strides(schedule.launch);
   std::vector<std::tuple<int64_t, int64_t, int64_t>> turns;  // worker, its counter, item

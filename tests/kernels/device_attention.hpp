@@ -40,6 +40,12 @@ struct RecordedTrace {
 std::string judge_trace(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
                         const RecordedTrace& trace);
 
+/// The lists of tiles of a call's mask, on the device; the call gets their places.
+struct DeviceLists {
+  explicit DeviceLists(AttentionForward& call);
+  DeviceBuffer begin, entries, spans;
+};
+
 struct AttentionInputs {
   std::vector<float> q;  // contiguous [batch, head, length, dim], representable in the dtype
   std::vector<float> k;

@@ -68,6 +68,7 @@ struct Point {
   RandomPoint random;
   TensorShape shape;
   DeviceTensor q, k, v;
+  DeviceLists lists;
   Output output;
   DeviceBuffer expected;
   bool by_bits = true;
@@ -87,6 +88,7 @@ RandomPoint crowd_point(uint64_t seed) {
   RandomPoint point = random_point(seed);
   Problem& problem = point.call.problem;
   if (seed % long_every == 0) {  // so that launches do overlap
+    if (is_listed(problem.mask)) problem.mask = {};
     problem.batch = problem.kv_heads = 1;
     problem.heads = 2;
     problem.seq_q = problem.seq_kv = crowd_rows - int64_t(seed % 7);
@@ -111,12 +113,14 @@ Point alone(uint64_t seed, AttentionInputs& inputs, AttentionResults& results) {
   DeviceTensor o(shape, random.layout, nullptr, problem.dtype);
   AttentionForward& call = random.call;
   set_tensors(call, q, k, v, o);
+  DeviceLists lists(call);
   const int64_t rows = shape.batch * shape.heads * shape.length;
   Point point{.random = random,
               .shape = shape,
               .q = std::move(q),
               .k = std::move(k),
               .v = std::move(v),
+              .lists = std::move(lists),
               .output = {.o_bytes = o.placement.elements * element_bytes(problem.dtype),
                          .lse_bytes = rows * int64_t(sizeof(float))},
               .by_bits = same_bits(random.call.schedule)};

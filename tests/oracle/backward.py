@@ -3,6 +3,7 @@ what an LRU of lines with dirty bits reads, fills and writes back. Shares no cod
 """
 
 from collections import OrderedDict
+from itertools import product
 from math import ceil
 
 from layout import LINE
@@ -10,9 +11,9 @@ from problem import Problem, row_bytes
 from schedule import Replay, Worker
 
 SECTOR = 32
-KEY_ROWS = ("k", "v", "dk", "dv")
+KEY_ROWS = ("k", "v", "dk", "dv", "partial_dk", "partial_dv")
 OF_QUERIES = ("q", "lse", "d_o", "row_sum")
-TENSORS = ("k", "v", "o", "dq_sum", "dq", "dk", "dv", "other") + OF_QUERIES
+TENSORS = ("o", "dq_sum", "dq", "other") + KEY_ROWS + OF_QUERIES
 COUNTERS = (
     "l2_read_sectors",
     "l2_read_miss_sectors",
@@ -26,7 +27,7 @@ COUNTERS = (
 
 
 class Kernel:
-    """Items in lockstep. `items` are (batch, head, own tile) in their order; `steps` gives those of one."""
+    """Items in lockstep. `items` are (batch, head, own tile, part) in their order; `steps` gives those of one."""
 
     def __init__(self, point, items, steps, touch):
         self.point, self.items, self.steps, self.touch = point, items, steps, touch
@@ -58,13 +59,15 @@ class Kernel:
                 self.wave(waits)
 
     def word_of(self, item):
-        batch, head, _ = item
+        batch, head, *_ = item
         group = self.point["heads"] // self.point["kv_heads"]
         return (batch, head if self.steps.of_keys else head // group)
 
     def end(self, item):
+        batch, head, tile, part = item
         for tensor in self.stores:
-            self.touch("write", tensor, *item)
+            parts = self.point["kv_split"] if tensor.startswith("partial") else 1
+            self.touch("write", tensor, batch, head * parts + part, tile)
 
     def wave(self, waits):
         while True:
@@ -92,7 +95,7 @@ class Kernel:
                 continue
             worker.item, worker.step, worker.scan = item, 0, scan
             for tensor in self.loads:
-                self.touch("read", tensor, *item)
+                self.touch("read", tensor, *item[:3])
             return True
 
 
@@ -102,7 +105,7 @@ class Steps:
     def __init__(self, point, of_keys):
         self.point, self.of_keys = point, of_keys
         self.group = point["heads"] // point["kv_heads"]
-        self.forward = Replay(point)  # for its scans
+        self.forward = Replay({**point, "kv_split": 1})  # for its scans
         seen = Problem(point).seen_by()
         self.seen = seen
         if of_keys:
@@ -110,7 +113,7 @@ class Steps:
             self.seen = [[q for q, kv in enumerate(seen) if tile in kv] for tile in tiles]
 
     def __call__(self, index, item, counter, word):
-        batch, head, tile = item
+        batch, head, tile, part = item
         tiles = self.seen[tile]
         if not tiles:
             return []
@@ -118,15 +121,16 @@ class Steps:
         tiles = self.forward.scanned(tiles, place, counter, tile, word, self.point["seed"])
         if not self.of_keys:
             return [(batch, head // self.group, t) for t in tiles]
-        heads = range(head * self.group, (head + 1) * self.group)
+        own = self.group // self.point["kv_split"]
+        heads = range(head * self.group + part * own, head * self.group + (part + 1) * own)
         return [(batch, query_head, t) for query_head in heads for t in tiles]
 
 
-def items_of(point, heads, seq, tile, section):
+def items_of(point, heads, seq, tile, section, parts=1):
     """The order of items with `heads` heads of `seq` rows, as the forward pass orders Q tiles."""
     like = {**point, "heads": heads, "kv_heads": heads, "seq_q": seq, "seq_kv": seq, "mask": "none"}
-    like.update(tile_q=tile, tile_kv=tile, section=section)
-    return [item[:3] for item in Replay(like).order]
+    like.update(tile_q=tile, tile_kv=tile, section=section, kv_split=parts)
+    return Replay(like).order
 
 
 def visits(point):
@@ -135,13 +139,11 @@ def visits(point):
     def touch(access, tensor, batch, head, tile):
         found.append((access, tensor, batch, head, tile))
 
-    q_tiles = ceil(point["seq_q"] / point["tile_q"])
-    dealt = [
-        (batch, head, tile)
-        for batch in range(point["batch"])
-        for head in range(point["heads"])
-        for tile in range(q_tiles)
-    ]
+    def all_tiles(heads, rows, tile_rows):
+        counts = (point["batch"], point[heads], ceil(point[rows] / point[tile_rows]))
+        return list(product(*map(range, counts)))
+
+    dealt = all_tiles("heads", "seq_q", "tile_q")
     around, separate = point["small_kernels"] == "on", point["dq"] == "separate"
     for item in dealt if around else ():
         touch("read", "o", *item)
@@ -149,14 +151,23 @@ def visits(point):
         touch("write", "row_sum", *item)
         if not separate:
             touch("write", "dq_sum", *item)
-    kv = (point["kv_heads"], point["seq_kv"], point["tile_kv"], point["section"])
+    parts = point["kv_split"]
+    kv = (point["kv_heads"], point["seq_kv"], point["tile_kv"], point["section"], parts)
     main = Kernel(point, items_of(point, *kv), Steps(point, True), touch)
-    main.run(("k", "v"), OF_QUERIES, () if separate else ("dq_sum",), ("dk", "dv"))
+    results = ("dk", "dv") if parts == 1 else ("partial_dk", "partial_dv")
+    main.run(("k", "v"), OF_QUERIES, () if separate else ("dq_sum",), results)
     if separate:
-        section = point["section"] * (point["heads"] // point["kv_heads"])
+        section = point["section"] * (point["heads"] // point["kv_heads"] // parts)
         q = (point["heads"], point["seq_q"], point["tile_q"], section)
         of_dq = Kernel(point, items_of(point, *q), Steps(point, False), touch)
         of_dq.run(OF_QUERIES, ("k", "v"), (), ("dq",))
+    summed = all_tiles("kv_heads", "seq_kv", "tile_kv") if around and parts > 1 else ()
+    for batch, head, tile in summed:
+        for part in range(parts):
+            touch("read", "partial_dv", batch, head * parts + part, tile)
+            touch("read", "partial_dk", batch, head * parts + part, tile)
+        touch("write", "dk", batch, head, tile)
+        touch("write", "dv", batch, head, tile)
     for item in dealt if around and not separate else ():
         touch("read", "dq_sum", *item)
         touch("write", "dq", *item)
@@ -168,7 +179,7 @@ def tile_bytes(point, tensor, tile):
     if tensor in KEY_ROWS:
         rows, tile_rows = point["seq_kv"], point["tile_kv"]
     a_row = row_bytes(point) | {"lse": 4, "row_sum": 4, "dq_sum": 4 * point["head_dim"]}
-    shaped_as = {"dq": "q", "dk": "k", "dv": "v", "d_o": "o"}
+    shaped_as = {"dq": "q", "dk": "k", "dv": "v", "d_o": "o", "partial_dk": "k", "partial_dv": "v"}
     own = min(rows, (tile + 1) * tile_rows) - tile * tile_rows
     return own * a_row[shaped_as.get(tensor, tensor)]
 

@@ -197,6 +197,7 @@ bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& 
   keys.q_order = schedule.order.q_order;
   keys.launch = schedule.launch;
   keys.scan = schedule.scan;
+  keys.kv_split.parts = schedule.kv_split;
   keys.ctas_per_sm = schedule.workers / gpu->profile.sms;
   return true;
 }

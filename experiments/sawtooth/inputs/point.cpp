@@ -167,7 +167,7 @@ void resolve_schedule(const Layers& layers, Point& point) {
   if (schedule.launch == launch_id<BalancedLaunch> && !cuts_last_wave(schedule))
     layers.fail("launch", "balanced cuts along K/V; allowed: with loop = kv-inner, kv-split = 1");
   const int64_t parts = kv_tiles(request.problem, request.tiling);
-  if (schedule.kv_split > parts)
+  if (schedule.kv_split > parts && request.problem.pass == Pass::forward)
     layers.fail("kv-split", "allowed: up to the number of K/V tiles, " + std::to_string(parts));
   require_numbered_tiles(layers, request);
   resolve_order(layers, point);

@@ -153,7 +153,7 @@ Tiling AttentionOnDevice::tiling() const {
 int64_t AttentionOnDevice::steps_per_item() const {
   return problem().pass == Pass::forward
              ? kv_tiles(problem(), tiling())
-             : q_tiles(problem(), tiling()) * problem().heads_per_kv_head();
+             : q_tiles(problem(), tiling()) * heads_of_item(problem(), schedule());
 }
 
 void AttentionOnDevice::launch_recorded(std::vector<kernels::ItemRecord>& items,

@@ -267,12 +267,12 @@ class GradientConsumer {
                         float factor) const {
     const Item& item = work().item;
     const int batch = read(item.batch);
-    const int kv_head = read(item.kv_head);
+    const int64_t head = arguments_.stored_head(read(item.kv_head), read(item.part));
     const int first = first_key();
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
       const int key = first + half * row_half_distance;
-      store_row<true>(static_cast<Element*>(tensor) + strides.offset(batch, kv_head, key), gradient,
+      store_row<true>(static_cast<Element*>(tensor) + strides.offset(batch, head, key), gradient,
                       half, factor, key < arguments_.problem.seq_kv);
     }
   }

@@ -52,7 +52,15 @@ struct BackwardArguments {
   unsigned* dq_turns = nullptr;          // ordered: [batch, heads, Q tiles], additions so far
   OrderTrace trace;
   bool dq_in_parts = false;  // as kernels/hopper/backward/shape.hpp says, not dq_sums.hpp
+  // With kv_split > 1 the main kernel stores these in place of dk and dv, and another one sums them
+  // up: [batch, kv_heads, kv_split, seq_kv, head_dim] in the type of K and V.
+  void* dk_parts = nullptr;
+  void* dv_parts = nullptr;
 
+  /// The head of what the main kernel stores for an item, counted in its sequence.
+  SAWTOOTH_HD constexpr int64_t stored_head(int64_t kv_head, int64_t part) const {
+    return kv_head * schedule.kv_split + part;
+  }
   SAWTOOTH_HD constexpr int64_t padded_rows() const {
     return ceil_div(problem.seq_q, row_padding) * row_padding;
   }

@@ -2,7 +2,8 @@
 //
 // A CTA takes items from its schedule (kernels/mma/work_item.cuh): K/V tiles of a (batch, K/V
 // head). For each it walks the Q tiles that the scan names, head after head of the group, and keeps
-// dK and dV in registers; with the heads of a group in one item these need no additions in memory.
+// dK and dV in registers; with the heads of a group in one item these need no additions in memory,
+// with kv-split another kernel makes them.
 // dQ is added in fp32 in L2, under dq = ordered in the order of
 // the items; under dq = separate it is left to dq_kernel.cuh. The structure is FlashAttention-2's
 // (arXiv 2307.08691, algorithm 2).
@@ -23,7 +24,7 @@ __device__ inline void take_next_item(const BackwardArguments& arguments, const 
                                       BackwardItem& work) {
   if (!take_item(arguments, tiling, work)) return;
   work.unmasked = unmasked_q_tiles(arguments.problem, tiling, work.item.own_tile);
-  work.heads = int(arguments.problem.heads_per_kv_head());
+  work.heads = int(heads_of_item(arguments.problem, arguments.schedule));
   work.steps = int(work.context.tiles) * work.heads;
 }
 
@@ -112,14 +113,13 @@ __device__ inline void backward_cta(const BackwardArguments& arguments,
     loader.finish_steps();
     if (ordered && work.steps > 0 && threadIdx.x == 0) end_turn(storage);
     const int64_t first_key = work.item.own_tile * Shape::kv_rows;
+    const int64_t head = arguments.stored_head(work.item.kv_head, work.item.part);
     store_warp_rows<KvTile, Element, Shape::query_groups>(
         gradients.dk, [&](int, int) { return arguments.scale; }, storage.tiles.k, arguments.dk,
-        arguments.dk_strides, work.item.batch, work.item.kv_head, first_key, problem.seq_kv,
-        thread_number());
+        arguments.dk_strides, work.item.batch, head, first_key, problem.seq_kv, thread_number());
     store_warp_rows<KvTile, Element, Shape::query_groups>(
         gradients.dv, [](int, int) { return 1.0f; }, storage.tiles.v, arguments.dv,
-        arguments.dv_strides, work.item.batch, work.item.kv_head, first_key, problem.seq_kv,
-        thread_number());
+        arguments.dv_strides, work.item.batch, head, first_key, problem.seq_kv, thread_number());
     __syncthreads();
   }
 }

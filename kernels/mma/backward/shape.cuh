@@ -54,7 +54,7 @@ struct BackwardShape {
 
 /// An item of the backward pass. A step is a Q tile of a head of the group.
 struct BackwardItem : ItemState {
-  int heads = 0;  // of the group
+  int heads = 0;  // of the group, or of the item's part of it
   int steps = 0;  // over all of them
 };
 

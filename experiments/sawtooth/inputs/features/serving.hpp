@@ -63,8 +63,8 @@ struct ServingKeys {
         {"prefetch",
          {{"kv-split", schedule, OptionKind::parts, field_of<Keys, &Keys::kv_split>(),
            sweep_commands, "1",
-           "parts of the K/V range as items of their own; auto: equal shares of all K/V work, one "
-           "a worker",
+           "parts of an item's scan as items of their own, of the K/V range, backward of the heads "
+           "that share K and V; auto: equal shares of all K/V work, one a worker",
            1, most_small},
           {"cascade", schedule, on_off, field_of<Keys, &Keys::cascade>(), sweep_commands, "off",
            "with prefix: its keys are scanned once for the queries of several sequences"}}}};

@@ -101,7 +101,7 @@ TEST(FeatureRefusal, NamesTheKeyAndWhatIsAllowed) {
   const Refused all[] = {
       // The backward pass.
       {backward({{"loop", "kv-outer"}}), "loop", "items are K/V tiles"},
-      {backward({{"kv-split", "2"}}), "kv-split", "allowed: 1"},
+      {backward({{"kv-split", "2"}}), "kv-split", "allowed: divisors of heads"},
       {backward({{"launch", "balanced"}}), "launch", "with pass = backward"},
       {backward({{"prefetch", "1"}}), "prefetch", "allowed: 0"},
       {backward({{"lse", "on"}}), "lse", "allowed: off"},
