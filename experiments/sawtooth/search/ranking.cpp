@@ -107,12 +107,17 @@ void rank(std::vector<Verdict>& verdicts, const Goal& goal) {
   mark_pareto(verdicts);
   std::string chosen_why = "best";
   if (goal.minimise.name == time_objective.name && !verdicts.empty() && verdicts[0].decided) {
-    // Times as close are the same, reads are not. Equal reads leave the fastest where it is.
+    // Times as close are the same, reads are not, but for what models are off by. Of those with the
+    // fewest the fastest comes first.
     const double least = *value_in(verdicts[0].row, time_objective);
-    const auto chosen = std::ranges::min_element(verdicts, {}, [&](const Verdict& verdict) {
+    const auto near_reads = [&](const Verdict& verdict) {
       const bool near = verdict.decided && beyond[verdict.candidate].second.empty() &&
                         *value_in(verdict.row, time_objective) <= same_time * least;
       return near ? value_in(verdict.row, dram_objective).value_or(infinite) : infinite;
+    };
+    const double fewest = near_reads(*std::ranges::min_element(verdicts, {}, near_reads));
+    const auto chosen = std::ranges::find_if(verdicts, [&](const Verdict& verdict) {
+      return near_reads(verdict) <= same_reads * fewest;
     });
     if (chosen != verdicts.begin()) {
       chosen_why = "fewest DRAM reads of those within 0.5 % of the least time, " +

@@ -122,9 +122,13 @@ std::optional<double> least_time_us(const Candidate& candidate);
 
 /// Times within this factor are the same: the noise of a measured launch.
 inline constexpr double same_time = 1.005;
+/// And DRAM reads: the median error of the timed model on lists that set no number of it
+/// (experiments/studies/prediction).
+inline constexpr double same_reads = 1.02;
 
 /// Ranks what was decided: the feasible by the objective, then the others by how far they are out.
-/// First comes, of those within same_time of the least time, the one with the fewest DRAM reads.
+/// First comes, of those within same_time of the least time and within same_reads of the fewest
+/// DRAM reads among them, the fastest.
 void rank(std::vector<Verdict>& verdicts, const Goal& goal);
 
 }  // namespace sawtooth::experiments

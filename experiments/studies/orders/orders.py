@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What do orders change, and when do they pay? Predicts pairs of schedules and fills README.md.
 
-    orders.py SAWTOOTH             predicts the pairs of CHANGES and fills README.md, minutes
+    orders.py SAWTOOTH             predicts the pairs of CHANGES and masks by blocks, and fills README.md, minutes
     orders.py SAWTOOTH --gains     also teaches each kernel of gains.csv from its linear scans, and predicts its launches
                                    beyond L2: half an hour of two cores
     orders.py SAWTOOTH --check     does the program still give the recorded pairs of AGAIN, and has README.md the figures
@@ -11,9 +11,12 @@ Measured are medians of points in experiments/data/h200/orders; results/ has wha
 """
 
 import argparse
+import collections
 import concurrent.futures
 import csv
+import itertools
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -66,13 +69,19 @@ HALF_OF_L2 = 30 << 20
 TAUGHT_BEYOND = 2  # lengths beyond L2, of which at least one is left to be predicted
 SHOWN = 0.05  # share of time from which on the sign of a change counts
 
+BLOCKS = "kernel heads kv_heads seq_kv head_dim mask tile_kv launch scan q_order section".split()
+FLEX = "flex-attention"  # a system, whose launches have no keys of a schedule
+BLOCK_MASKS = ("document:2048+16384+4096+512+32768+8192+1024+512", "window:16384+sink:128")
+BLOCK_MASKS += ("blocks:random:0.2:1", "prefix-lm:16384")
+DRAWN_BLOCKS = 0.2  # share of blocks that masks blocks:drawn_SEED_N.txt see
+
 SHAPE = "batch heads kv_heads seq_kv mask".split()
-SCHEDULE = "launch scan q_order section".split()
-NEAR_BEST = 1.01
+SAME_TIME, SAME_READS = 1.005, 1.02  # as search has them
+PREDICTED = ("predicted_us", "predicted_dram_read_sectors")
 
 
-def run(words):
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+def run(words, folder=None):
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode != 0:
         raise table.TableError(f"{' '.join(map(str, words))}\n{done.stderr}")
     return done.stdout
@@ -96,6 +105,54 @@ def predict_pairs(program, changes):
         said = run([program, "simulate", path, "--quiet", "--csv=-"])
     columns = [*POINT, "dram_read_sectors", "cold_read_sectors", "time_us"]
     return [{c: row[c] for c in columns} for row in csv.DictReader(said.splitlines())]
+
+
+# Masks by blocks.
+
+
+def write_drawn(folder, mask):
+    """The file of a mask blocks:drawn_SEED_N.txt, of N rows of N blocks, as FlexAttention ran it."""
+    name = mask.removeprefix("blocks:")
+    seed, blocks = map(int, name.removesuffix(".txt").split("_")[1:])
+    rng = random.Random(seed)
+    seen = [[rng.random() < DRAWN_BLOCKS for _ in range(blocks)] for _ in range(blocks)]
+    lines = (" ".join(str(i) for i, one in enumerate(row) if one) for row in seen)
+    Path(folder, name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def predict_blocks(program):
+    rows, text = table.read(DATA / "blocks.csv"), "gpu = h200\ntiming = timed\nseed = 1\n"
+    counters = ("dram_read_sectors", "time_us")
+    with tempfile.TemporaryDirectory() as folder:
+        for number, row in enumerate(rows):
+            if row["mask"].startswith("blocks:drawn"):
+                write_drawn(folder, row["mask"])
+            ours = "tile-q = 128\nctas-per-sm = 1\nkernel" if row["kernel"] != FLEX else "system"
+            text += f"[{number}]\n{ours} = {row['kernel']}\nseq = {row['seq_kv']}\n"
+            keys = (key for key in BLOCKS if key not in ("kernel", "seq_kv") and row[key])
+            text += "".join(f"{key.replace('_', '-')} = {row[key]}\n" for key in keys)
+        Path(folder, "points.ini").write_text(text, encoding="utf-8")
+        said = run([program, "simulate", "points.ini", "--quiet", "--csv=-"], folder)
+    found = zip(rows, csv.DictReader(said.splitlines()), strict=True)
+    made = [{key: row[key] for key in BLOCKS} | {c: of[c] for c in counters} for row, of in found]
+    table.write(str(RESULTS / "blocks.csv"), made)
+    lines = []
+    for kernel, counter in itertools.product(("hopper", "mma"), counters):
+        off = [errors[counter] for row, _, errors in judged_blocks() if row["kernel"] == kernel]
+        of = ("h200", "timed-halves", kernel, "masks", "all", counter)
+        lines.append(judged.line_of(of, off, "masks by blocks"))
+    judged.record(lines)
+
+
+def judged_blocks():
+    """(measured row, predicted one, errors by counter) of masks by blocks; no times of FlexAttention."""
+    predicted = {table.cells(row, BLOCKS): row for row in table.read(RESULTS / "blocks.csv")}
+    found = []
+    for row in table.read(DATA / "blocks.csv"):
+        counters = ("dram_read_sectors", "time_us")[: 1 if row["kernel"] == FLEX else 2]
+        of = predicted[table.cells(row, BLOCKS)]
+        found.append((row, of, {c: abs(float(of[c]) / float(row[c]) - 1) for c in counters}))
+    return found
 
 
 # Gains in time, taught from linear scans.
@@ -195,44 +252,41 @@ def record_changes():
 # The schedule that search chooses, against measured ones.
 
 
-def proof():
-    """Of each of the 40 shapes whose counters are whole: regret, excess of DRAM reads, lateness, gain over usual."""
-    measured = {}
-    for row in table.read(DATA / "proof.csv"):
-        measured.setdefault(table.cells(row, SHAPE), {})[table.cells(row, SCHEDULE)] = row
-    for shape, rows in table.grouped(table.read(RESULTS / "found.csv"), *SHAPE).items():
-        times = {key: float(row["time_us"]) for key, row in measured[shape].items()}
-        chosen = next(row for row in rows if row["rank"] == "1")
-        limit = NEAR_BEST * float(chosen["time_us"])
-        thrifty = [row for row in rows if row["rank"] and float(row["time_us"]) <= limit]
-        frugal = min(thrifty, key=lambda row: float(row["dram_read_sectors"]))
-        best, frugal = (table.cells(row, SCHEDULE) for row in (chosen, frugal))
-        order = "ascending" if chosen["mask"] == "none" else "descending"
-        usual, least = ("grid", "linear", order, "1"), min(times.values())
-        near = [key for key, time in times.items() if time <= NEAR_BEST * least]
-        reads = [measured[shape][key]["dram_read_sectors"] for key in (*near, frugal)]
-        if not all(reads):
-            continue
-        *near_reads, frugal_reads = map(float, reads)
-        yield {
-            "schedules": len(times),
-            "regret": times[best] / least - 1,
-            "excess": frugal_reads / min(near_reads) - 1,
-            "late": times[frugal] / least - 1,
-            "usual": times[usual] / times[best] - 1,
-        }
+def choice(rows):
+    """What search takes of measured rows by their predictions (experiments/sawtooth/search/ranking.cpp)."""
+    rows = [row for row in rows if row["scan"] != "attach"]
+    time, reads = (lambda row, n=n: float(row[n]) for n in PREDICTED)
+    near = [row for row in rows if time(row) <= SAME_TIME * min(map(time, rows))]
+    return min((row for row in near if reads(row) <= SAME_READS * min(map(reads, near))), key=time)
+
+
+def proof(which):
+    """Of each shape of a list: regret, excess of DRAM reads where all near ones are counted, gain over usual."""
+    rows = table.where(table.read(DATA / "proof.csv"), list=which)
+    for shape in table.grouped(rows, *SHAPE).values():
+        chosen = choice(shape)
+        least = min(float(row["time_us"]) for row in shape)
+        found = {"regret": float(chosen["time_us"]) / least - 1}
+        near = [row for row in shape if float(row["time_us"]) <= SAME_TIME * least]
+        usual = table.where(shape, launch="grid", scan="linear", section="1")
+        if usual:
+            fastest = min(float(row["time_us"]) for row in usual)
+            found["usual"] = fastest / float(chosen["time_us"]) - 1
+        if all(row["dram_read_sectors"] for row in (*near, chosen)):
+            fewest = min(float(row["dram_read_sectors"]) for row in (*near, chosen))
+            found["excess"] = float(chosen["dram_read_sectors"]) / fewest - 1
+        yield found
 
 
 class Page:
     """The vocabulary of README.md."""
 
     def __init__(self):
-        self._measured = {
-            table.cells(row, POINT): row for row in table.read(DATA / "schedules.csv")
-        }
-        path = RESULTS / "changes.csv"
-        self._predicted = {table.cells(row, POINT): row for row in table.read(path)}
-        self._gains, self._proof = list(gains()), list(proof())
+        tables = (DATA / "schedules.csv", RESULTS / "changes.csv")
+        self._measured, self._predicted = (
+            {table.cells(row, POINT): row for row in table.read(path)} for path in tables
+        )
+        self._gains, self._blocks = list(gains()), judged_blocks()
 
     def _change(self, rows, base, change, column):
         before, after = (float(rows[cells][column]) for cells in pair_of(base, change))
@@ -243,14 +297,38 @@ class Page:
         lines = ["|change|point|DRAM reads, M|%|predicted|time, %|predicted|"]
         lines += ["|---" * 7 + "|"]
         for what, point, base, change in CHANGES:
-            reads = [
-                float(self._measured[cells]["dram_read_sectors"]) for cells in pair_of(base, change)
-            ]
-            cells = [what, point, " to ".join(f"{count / MEGA:.1f}" for count in reads)]
+            both = [self._measured[cells]["dram_read_sectors"] for cells in pair_of(base, change)]
+            cells = [what, point, " to ".join(f"{float(count) / MEGA:.1f}" for count in both)]
             for column, digits in (("dram_read_sectors", 0), ("time_us", 1)):
                 for rows in (self._measured, self._predicted):
                     cells.append(f"{self._change(rows, base, change, column):+.{digits}f}")
             lines.append(f"|{'|'.join(cells)}|")
+        return "\n".join(lines)
+
+    def blocks(self):
+        """A line a kernel: errors of DRAM reads and of times under masks by blocks, median and 90 %."""
+        lines = ["|kernel|launches|DRAM reads, %|time, %|", "|---" * 4 + "|"]
+        for kernel in ("hopper", "mma", FLEX):
+            found = [errors for row, _, errors in self._blocks if row["kernel"] == kernel]
+            cells = [kernel, str(len(found))]
+            for counter in ("dram_read_sectors", "time_us"):
+                off = [100 * errors[counter] for errors in found if counter in errors]
+                both = off and (statistics.median(off), measures.quantile(off, 0.9))
+                cells.append("{:.1f}/{:.1f}".format(*both) if off else "")
+            lines.append(f"|{'|'.join(cells)}|")
+        return "\n".join(lines)
+
+    def block_orders(self):
+        """A line a mask: DRAM reads of a grid by scan and section, in M, measured/predicted."""
+        scans = [(scan, section) for section in "14" for scan in ("linear", "sawtooth", "attach")]
+        lines = ["|".join(("|mask", *map(",".join, scans), "")), "|---" * (len(scans) + 1) + "|"]
+        reads = lambda row: f"{float(row['dram_read_sectors']) / MEGA:.1f}"
+        found = {
+            table.cells(row, ("mask", "scan", "section", "launch")): f"{reads(row)}/{reads(of)}"
+            for row, of, _ in self._blocks
+        }
+        for mask in BLOCK_MASKS:
+            lines.append("|".join(("|" + mask, *(found[mask, *of, "grid"] for of in scans), "")))
         return "\n".join(lines)
 
     def kernels(self):
@@ -282,14 +360,11 @@ class Page:
             f"{100 * statistics.median(found):.1f} and {100 * measures.quantile(found, 0.9):.1f} %"
         )
 
-    def shapes(self):
-        return len(self._proof)
-
-    def of_shapes(self, what):
-        """Median, 90 % and worst in percent."""
-        values = [row[what] for row in self._proof]
-        found = (statistics.median(values), measures.quantile(values, 0.9), max(values))
-        return " / ".join(f"{100 * value:.2f}" for value in found)
+    def of_shapes(self, which, what):
+        """Median, 90 % and worst in percent, and of how many shapes."""
+        values = [100 * found[what] for found in proof(which) if what in found]
+        figures = (statistics.median(values), measures.quantile(values, 0.9), max(values))
+        return " / ".join(f"{value:.2f}" for value in figures) + f" of {len(values)}"
 
     def slowest_sawtooth(self):
         """The most and the least that sawtooth changes in the time of kernels/mma, in percent, without a mask."""
@@ -320,6 +395,7 @@ def main():
                         raise table.TableError(f"{column} is {row[column]}, was {before[column]}")
             return fill.study(HERE, Page())
         table.write(RESULTS / "changes.csv", predict_pairs(program, CHANGES))
+        predict_blocks(program)
         if options.gains:
             predict_gains(program)
             record_changes()

@@ -34,8 +34,7 @@ struct MaskKeys {
   }
 
   bool in_use() const { return !mask.listed.empty(); }
-  static constexpr std::string_view unjudged = "masks of one range of keys a row";
-  static constexpr bool own_kernels = true;
+  static constexpr std::string_view judged_points = "masks";
 };
 
 }  // namespace sawtooth::experiments

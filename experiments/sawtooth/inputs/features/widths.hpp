@@ -75,7 +75,6 @@ struct WidthKeys {
   }
 
   bool in_use() const { return head_dim_v || kv_latent || kv_dtype != KvType::as_q; }
-  static constexpr std::string_view unjudged = "rows of one width";
   static constexpr bool own_kernels = true;
 };
 

@@ -67,30 +67,53 @@ class Gains(Folders):
 
 
 class Proof(Folders):
-    """Search takes the dynamic schedule; the static one, 0.5 % later, has the fewest predicted reads."""
+    """Search takes the dynamic schedule: attach is not searched, and the static one, 0.4 % later, reads 1 % less."""
 
     def judged(self, *measured):
-        schedules = ("grid linear 1", "static linear 2", "dynamic sawtooth 2")
-        found = (("3", "110", "400"), ("2", "100.5", "100"), ("1", "100", "200"))
-        for path, rows in (("results/found.csv", found), ("data/proof.csv", measured)):
-            lines = []
-            for words, cells in zip(schedules, rows):
-                launch, scan, section = words.split()
-                row = SHAPE | dict(launch=launch, scan=scan, section=section, q_order="ascending")
-                lines.append(row | dict(zip(("rank", "time_us", "dram_read_sectors"), cells)))
-            table.write(str(self.data.parent / path), lines)
-        return list(orders.proof())
+        schedules = ("grid linear 1", "dynamic sawtooth 2", "static linear 2", "dynamic attach 2")
+        predicted = (("110", "400"), ("100", "100"), ("100.4", "99"), ("99", "50"))
+        lines = []
+        for words, of, cells in zip(schedules, predicted, measured, strict=True):
+            launch, scan, section = words.split()
+            row = SHAPE | dict(list="one", launch=launch, scan=scan, section=section)
+            columns = (*orders.PREDICTED, "time_us", "dram_read_sectors")
+            lines.append(row | dict(zip(columns, (*of, *cells))))
+        table.write(str(self.data / "proof.csv"), lines)
+        return list(orders.proof("one"))
 
-    def test_regret_and_excess_are_those_of_the_choices_against_the_best_measured(self):
-        (row,) = self.judged(("", "108", "300"), ("", "100", "120"), ("", "102", "90"))
+    def test_regret_and_excess_are_those_of_the_choice_against_the_best_measured(self):
+        rows = (("108", "300"), ("102", "90"), ("100", "120"), ("100.2", "60"))
+        (row,) = self.judged(*rows)
         self.assertAlmostEqual(row["regret"], 0.02)
-        # The dynamic one reads less, but is not within 1 % of the least time.
-        self.assertAlmostEqual(row["excess"], 0)
-        self.assertAlmostEqual(row["late"], 0)
+        self.assertAlmostEqual(row["excess"], 0.5)  # attach is as fast as the fastest one
         self.assertAlmostEqual(row["usual"], 108 / 102 - 1)
 
-    def test_a_shape_without_all_its_counters_is_left_out(self):
-        self.assertEqual(self.judged(("", "108", ""), ("", "100", "120"), ("", "100.2", "")), [])
+    def test_a_shape_without_all_its_counters_has_no_excess(self):
+        (row,) = self.judged(("108", ""), ("100", "120"), ("100.2", ""), ("103", ""))
+        self.assertEqual(set(row), {"regret", "usual"})
+
+
+class Blocks(Folders):
+    def test_errors_are_relative_and_flex_attention_has_none_of_time(self):
+        rows = []
+        for kernel, reads, time in (("mma", "100", "200"), (orders.FLEX, "100", "200")):
+            row = dict.fromkeys(orders.BLOCKS, "") | dict(kernel=kernel, mask="prefix-lm:9")
+            rows.append(row | dict(dram_read_sectors=reads, time_us=time))
+        table.write(str(self.data / "blocks.csv"), rows)
+        made = [row | dict(dram_read_sectors="90", time_us="210") for row in rows]
+        table.write(str(self.results / "blocks.csv"), made)
+        (_, _, ours), (_, _, theirs) = orders.judged_blocks()
+        self.assertAlmostEqual(ours["dram_read_sectors"], 0.1)
+        self.assertAlmostEqual(ours["time_us"], 0.05)
+        self.assertEqual(set(theirs), {"dram_read_sectors"})
+
+    def test_a_drawn_file_sees_a_fifth_of_the_blocks_and_is_the_same_every_time(self):
+        orders.write_drawn(self.data, "blocks:drawn_5_100.txt")
+        first = (self.data / "drawn_5_100.txt").read_text()
+        orders.write_drawn(self.data, "blocks:drawn_5_100.txt")
+        self.assertEqual((self.data / "drawn_5_100.txt").read_text(), first)
+        self.assertEqual(first.count("\n"), 100)
+        self.assertAlmostEqual(len(first.split()) / 100**2, orders.DRAWN_BLOCKS, delta=0.02)
 
 
 class Pages(unittest.TestCase):
