@@ -91,6 +91,13 @@ TEST(ModelChoice, LeavesToLockstepWhatTheJudgedModelCannotDo) {
   EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"dtype", "fp32"}}),
             "lockstep halves judged");
   EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}}), "timed halves judged");
+  EXPECT_THAT(model({{"gpu", "h200"},
+                     {"pass", "backward"},
+                     {"heads", "4"},
+                     {"kv-heads", "1"},
+                     {"kv-split", "2"}}),
+              testing::Not(testing::HasSubstr(" judged")));
+  EXPECT_EQ(model({{"gpu", "h200"}, {"mask", "prefix-lm:64"}}), "timed halves judged");
   for (const auto& [key, value] : Pairs{{"dq", "separate"}, {"small-kernels", "on"}})
     EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}, {key, value}}).find("lockstep halves"),
               0u);
