@@ -117,7 +117,7 @@ int64_t filling_section(const Problem& problem, const KernelVariant& variant, in
 
 /// Backward: so many parts of a group of query heads that workers have enough items. Without a mask
 /// at most a tenth of the last wave idles; with one items differ in length, and there are 10 for 3
-/// workers. Of 34 shapes these are at least 0.985 x as fast as cuDNN, one part 0.12 x
+/// workers. Of 34 shapes these are at least 0.98 x as fast as cuDNN, one part 0.12 x
 /// (experiments/data/h200/backward/parts.csv).
 int64_t group_parts(const Problem& problem, const Tiling& tiling, int64_t workers) {
   if (problem.pass == Pass::forward || has_no_query(problem)) return 1;
