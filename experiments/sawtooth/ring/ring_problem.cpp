@@ -19,6 +19,7 @@ Call call_of(const Point& point, bool chooses) {
   auto call = std::get<Call>(attention_call(point));
   if (!chooses) return call;
   call.schedule = kernels::automatic_schedule;
+  call.schedule.kv_split = 1;  // as a ring takes
   call.tiling = {0, 0};
   if (point.keys.kernel.empty()) call.family = {};
   return call;
