@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <unordered_map>
 #include <vector>
 
@@ -177,8 +176,8 @@ class ItemWalk {
       const int64_t head = i / tiles, tile = i % tiles;
       if (sawtooth::is_void(problem_, tiling_, sequences_, head / heads, tile)) continue;
       for (int64_t part = 0; part < schedule_.kv_split; ++part)
-        for (const Tensor tensor : std::views::reverse(roles_.parts))
-          by_worker(tensor, head * schedule_.kv_split + part, tile, Access::read);
+        for (auto tensor = roles_.parts.rbegin(); tensor != roles_.parts.rend(); ++tensor)
+          by_worker(*tensor, head * schedule_.kv_split + part, tile, Access::read);
       rows(head, tile, Access::write, by_worker);
     }
   }
