@@ -9,21 +9,6 @@
 
 namespace sawtooth::sim {
 
-/// What an access is compiled for. `scalar` runs on every CPU that the build is for, `automatic` is
-/// the fastest that this CPU runs.
-enum class VectorPath : uint8_t { automatic, scalar, avx2, avx512 };
-
-/// Whether this build and this CPU can run `path`.
-inline bool vector_path_available(VectorPath path) {
-#if defined(__x86_64__)
-  const bool avx2 = __builtin_cpu_supports("avx2");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("bmi");
-#else
-  const bool avx2 = false, avx512 = false;
-#endif
-  return path == VectorPath::avx512 ? avx512 : path == VectorPath::avx2 ? avx2 : true;
-}
-
 struct alignas(64) RecencyRow {
   static constexpr uint32_t ways = 16;
   uint32_t tags[ways];

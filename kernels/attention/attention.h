@@ -85,7 +85,7 @@ typedef struct sawtooth_attention {
    * calls of this library used it, of whatever shape. Spares a memset, some 3 us. */
   int32_t workspace_starts_zero;
   /* The schedule. Nulls and zeros: automatic, by shape and device. */
-  const char* family; /* of the kernel: "mma", "mma-tma", "mma-fp32", "hopper", "hopper-short" */
+  const char* family;      /* of the kernel: "mma", "mma-tma", "mma-fp32", "hopper", "hopper-short" */
   int64_t tile_q, tile_kv; /* without a family: the fastest kernel here that has the tile */
   const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules`; "balanced" needs
                               hopper or hopper-short, and at most 512 workers */
@@ -108,13 +108,12 @@ typedef struct sawtooth_attention {
   /* Elements of a row of V and O, where not head_dim: 128 with head_dim 192, forward only. 0: as
    * head_dim. */
   int32_t head_dim_v;
-  /* Of SAWTOOTH_MASK_LISTS, in device memory that every run reads: which K/V tiles each Q tile
-   * sees, of every head alike, in tiles of tile_q and tile_kv rows, which are given then. The
-   * entries of Q tile t stand at list_begin[t] to list_begin[t + 1] - 1 of list_entries, ascending:
-   * twice the number of a K/V tile, plus 1 where some row of the Q tile does not see some key of
-   * it, or the K/V tile is shorter than tile_kv. Of such tiles row i sees the keys [b, e) of two
-   * ranges b, e, b, e from list_spans[4 i] on (16-byte aligned, 0 to seq_kv), or all where
-   * list_spans is null. */
+  /* Of SAWTOOTH_MASK_LISTS, in device memory that every run reads: which K/V tiles each Q tile sees,
+   * of every head alike, in tiles of tile_q and tile_kv rows, which are given then. The entries of Q
+   * tile t stand at list_begin[t] to list_begin[t + 1] - 1 of list_entries, ascending: twice the
+   * number of a K/V tile, plus 1 where some row of the Q tile does not see some key of it, or the
+   * K/V tile is shorter than tile_kv. Of such tiles row i sees the keys [b, e) of two ranges b, e, b, e
+   * from list_spans[4 i] on (16-byte aligned, 0 to seq_kv), or all where list_spans is null. */
   const int64_t* list_begin;
   const int32_t* list_entries;
   const int32_t* list_spans;
@@ -215,8 +214,8 @@ typedef struct sawtooth_decode {
   int32_t workspace_starts_zero; /* as of sawtooth_attention, and of the same workspaces */
   const char* family;            /* "mma", "mma-tma"; null: automatic */
   int64_t workers;               /* CTAs; 0: automatic */
-  int32_t drawn_percent;         /* was removed: 0 or less */
-  int32_t drawn_shares;          /* was removed: 0 */
+  int32_t drawn_percent; /* was removed: 0 or less */
+  int32_t drawn_shares;  /* was removed: 0 */
   /* Cascade: the first prefix_keys keys of groups of neighbouring sequences are those of the first
    * of them, and are read once for the rows of as many sequences as fit a tile; 0: none. */
   int64_t prefix_keys, prefix_group;

@@ -260,7 +260,8 @@ Outcome attention_backward(const AttentionBackward& call, void* workspace, std::
   const bool separate = choice.schedule.dq == Dq::separate;
   if (call.kernels.main && has_rows && separate)
     if (Outcome bad = enqueue_dq(call, choice, device, layout, arguments, stream); !bad) return bad;
-  if (call.kernels.behind && choice.schedule.kv_split > 1 && call.problem.seq_kv > 0)
+  const bool has_items = item_count(choice.problem, choice.variant->tiling, choice.schedule) > 0;
+  if (call.kernels.behind && choice.schedule.kv_split > 1 && has_items)
     if (const cudaError_t bad = launch_sums_of_parts(arguments, stream); bad != cudaSuccess)
       return failed("launching the sums of parts of dK and dV", bad);
   if (call.kernels.behind && has_rows && !separate)

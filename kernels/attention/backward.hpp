@@ -25,8 +25,8 @@ struct BackwardKernels {
 /// 0, without a query dK and dV are.
 struct AttentionBackward {
   Problem problem;
-  // No prefetch, no balanced; kv_split divides heads / kv_heads: an item has the queries of so many
-  // heads less, and another kernel sums up the dK and dV of all parts, in their type.
+  // No prefetch, no balanced. kv_split divides the heads that share a K/V head: an item has one
+  // part of them, and another kernel sums up the dK and dV of all parts, which are in their type.
   Schedule schedule = automatic_schedule;
   Tiling tiling{0, 0};      // zeros: automatic
   std::string_view family;  // of the kernel: mma, hopper; empty: the fastest here

@@ -112,9 +112,10 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
                                                          : std::string_view(keys.kernel);
   const bool as_it_is = (keys.without == sim::MechanismSet{} || keys.without == sim::no_repeats) &&
                         keys.l2_bytes.value_or(gpu->profile.l2_bytes) == gpu->profile.l2_bytes;
-  const bool in_parts = keys.pass == Pass::backward && keys.kv_split.parts > 1;  // none were judged
+  const bool never_judged =
+      keys.pass == Pass::backward && (keys.kv_split.parts > 1 || !keys.mask.listed.empty());
   Judgement judgement;
-  if (!as_it_is || in_parts) return judgement;
+  if (!as_it_is || never_judged) return judgement;
   for (const JudgedError& error : catalog.judged_errors())
     if (error.gpu == gpu->profile.name && error.model == model && error.kernel == kernel &&
         error.points == points)

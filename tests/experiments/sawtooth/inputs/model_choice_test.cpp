@@ -98,6 +98,8 @@ TEST(ModelChoice, LeavesToLockstepWhatTheJudgedModelCannotDo) {
                      {"kv-split", "2"}}),
               testing::Not(testing::HasSubstr(" judged")));
   EXPECT_EQ(model({{"gpu", "h200"}, {"mask", "prefix-lm:64"}}), "timed halves judged");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}, {"mask", "prefix-lm:64"}}),
+            "timed halves none");
   for (const auto& [key, value] : Pairs{{"dq", "separate"}, {"small-kernels", "on"}})
     EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}, {key, value}}).find("lockstep halves"),
               0u);
