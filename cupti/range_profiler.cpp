@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "cupti/libraries.hpp"
-#include "cupti/status.hpp"
 
 namespace sawtooth::cupti {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/schedule/live_atoms.hpp"
-#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 

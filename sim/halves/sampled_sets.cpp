@@ -1,8 +1,6 @@
 #include "sim/halves/sampled_sets.hpp"
 
 #include <cmath>
-#include <optional>
-#include <span>
 #include <stdexcept>
 
 #include "scheduler/integer_math.hpp"

@@ -1,7 +1,6 @@
 #include "sim/ring/simulate_ring.hpp"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>

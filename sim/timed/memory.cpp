@@ -1,7 +1,5 @@
 #include "sim/timed/memory.hpp"
 
-#include <algorithm>
-
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::sim {

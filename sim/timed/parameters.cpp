@@ -1,8 +1,5 @@
 #include "sim/timed/parameters.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>

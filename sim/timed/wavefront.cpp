@@ -7,7 +7,6 @@
 #include <string>
 
 #include "scheduler/integer_math.hpp"
-#include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/prefetch.hpp"
 #include "sim/schedule/item_walk.hpp"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
-#include <vector>
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/support/text.hpp"

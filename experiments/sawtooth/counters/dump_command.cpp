@@ -1,5 +1,4 @@
 // sawtooth counters dump: any metrics around the kernels of a configuration.
-#include <iostream>
 #include <optional>
 
 #include "cupti/metric_host.hpp"

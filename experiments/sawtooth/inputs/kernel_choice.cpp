@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/choice.hpp"

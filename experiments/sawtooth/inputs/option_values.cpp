@@ -4,9 +4,7 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/listed_mask.hpp"
-#include "experiments/sawtooth/inputs/option_schema.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
-#include "experiments/sawtooth/support/text.hpp"
 #include "sim/counters.hpp"
 
 namespace sawtooth::experiments {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/ini.hpp"

@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/inputs/profiles.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <span>
@@ -9,7 +8,6 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_schema.hpp"
-#include "experiments/sawtooth/inputs/profile_file.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

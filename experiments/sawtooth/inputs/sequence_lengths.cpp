@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/text.hpp"

@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "experiments/sawtooth/inputs/option_schema.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/order/find_schedule.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <set>

@@ -4,7 +4,6 @@
 #include <set>
 #include <stop_token>
 #include <string_view>
-#include <utility>
 
 #include <nanobind/stl/vector.h>
 

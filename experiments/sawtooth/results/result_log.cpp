@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

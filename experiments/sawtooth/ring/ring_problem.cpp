@@ -9,7 +9,6 @@
 #include "kernels/attention/automatic.hpp"
 #include "kernels/attention/choice.hpp"
 #include "kernels/common/cuda_check.hpp"
-#include "kernels/ring/ring_attention.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <iostream>
 
 #include "experiments/sawtooth/results/predicted_point.hpp"

@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/search/staged_search.hpp"
 
 #include <algorithm>
-#include <map>
 #include <random>
 
 #include "experiments/sawtooth/results/result_row.hpp"

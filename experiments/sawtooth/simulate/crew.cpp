@@ -3,9 +3,7 @@
 #include <exception>
 #include <new>
 #include <stdexcept>
-#include <utility>
 
-#include "experiments/sawtooth/ranks/ranks.hpp"
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

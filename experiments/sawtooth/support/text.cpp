@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <limits>
-#include <span>
 #include <sstream>
 #include <stdexcept>
 
