@@ -1,6 +1,6 @@
 #include "experiments/sawtooth/support/csv.hpp"
 
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/order_file.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"

@@ -4,7 +4,7 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 

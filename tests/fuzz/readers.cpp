@@ -12,7 +12,7 @@
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/order/find_schedule.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/teach/fit_costs.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"

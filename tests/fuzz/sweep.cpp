@@ -8,8 +8,8 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"

@@ -12,7 +12,6 @@
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

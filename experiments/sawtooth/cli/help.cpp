@@ -6,7 +6,7 @@
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

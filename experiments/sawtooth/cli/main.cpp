@@ -10,7 +10,6 @@
 #include "experiments/sawtooth/support/provenance.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

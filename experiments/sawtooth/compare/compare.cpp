@@ -8,7 +8,6 @@
 
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "experiments/sawtooth/inputs/keys.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -8,7 +8,6 @@
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -11,7 +11,7 @@
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "kernels/stream/l2_state.hpp"
 
 namespace sawtooth::experiments {

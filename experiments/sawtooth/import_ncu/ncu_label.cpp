@@ -5,7 +5,6 @@
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/bounds/bounds.hpp"
 
 namespace sawtooth::experiments {

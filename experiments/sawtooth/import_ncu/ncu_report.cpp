@@ -14,7 +14,6 @@
 #include "experiments/sawtooth/support/programs.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 

@@ -4,7 +4,6 @@
 
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/timed/placement.hpp"
 
 namespace sawtooth::experiments {

@@ -8,7 +8,7 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -11,7 +11,6 @@
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/permutation.hpp"
 
 namespace sawtooth::experiments {

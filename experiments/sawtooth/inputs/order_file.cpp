@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "experiments/sawtooth/support/files.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

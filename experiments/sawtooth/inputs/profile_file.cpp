@@ -11,7 +11,6 @@
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 

@@ -6,7 +6,7 @@
 
 #include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/keys.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

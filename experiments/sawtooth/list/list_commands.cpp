@@ -11,7 +11,6 @@
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #if defined(SAWTOOTH_HAVE_KERNELS)
 #include "kernels/attention/variant_list.hpp"
 #include "kernels/attention/variants.hpp"

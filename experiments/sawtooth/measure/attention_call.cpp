@@ -2,7 +2,7 @@
 #include <span>
 
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::experiments {

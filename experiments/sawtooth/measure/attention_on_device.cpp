@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/common/event_pair.hpp"
 

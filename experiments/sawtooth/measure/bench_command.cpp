@@ -14,7 +14,7 @@
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/short_table.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -10,7 +10,7 @@
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/stream/l2_state.hpp"
 #include "scheduler/problem.hpp"

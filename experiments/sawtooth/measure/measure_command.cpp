@@ -20,7 +20,7 @@
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "kernels/stream/l2_state.hpp"
 
 namespace sawtooth::experiments {

@@ -6,7 +6,6 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

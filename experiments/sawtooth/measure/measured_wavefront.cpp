@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "scheduler/integer_math.hpp"
 
 namespace sawtooth::experiments {

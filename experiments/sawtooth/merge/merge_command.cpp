@@ -21,7 +21,7 @@
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/files.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

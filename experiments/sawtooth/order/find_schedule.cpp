@@ -6,7 +6,7 @@
 #include <set>
 
 #include "experiments/sawtooth/support/statistics.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "scheduler/launch.hpp"
 #include "scheduler/scan.hpp"
 

@@ -7,7 +7,6 @@
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/launch.hpp"
 
 namespace sawtooth::experiments {

@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "experiments/sawtooth/order/find_schedule.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/typed_csv.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -5,7 +5,7 @@
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/programs.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -15,7 +15,6 @@
 #include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace nb = nanobind;
 namespace ex = sawtooth::experiments;

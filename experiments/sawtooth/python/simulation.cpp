@@ -17,8 +17,8 @@
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace nb = nanobind;
 

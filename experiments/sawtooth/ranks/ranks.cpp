@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 
 #include "experiments/sawtooth/support/resources.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

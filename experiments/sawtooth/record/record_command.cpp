@@ -20,7 +20,7 @@
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {

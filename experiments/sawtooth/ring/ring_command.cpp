@@ -21,7 +21,6 @@
 #include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/ring/ring_problem.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/common/event_pair.hpp"
 #include "kernels/stream/l2_state.hpp"

@@ -6,7 +6,6 @@
 
 #include "experiments/sawtooth/search/staged_search.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/bounds/bounds.hpp"
 
 namespace sawtooth::experiments {

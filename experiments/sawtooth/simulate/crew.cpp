@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/results/predicted_point.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {

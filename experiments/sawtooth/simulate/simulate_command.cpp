@@ -21,7 +21,6 @@
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -7,7 +7,6 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/lru/simulate_lru.hpp"
 
 namespace sawtooth::experiments {

@@ -6,7 +6,6 @@
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 

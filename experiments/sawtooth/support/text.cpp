@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <limits>
 #include <sstream>
-#include <stdexcept>
 
 namespace sawtooth::experiments {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 

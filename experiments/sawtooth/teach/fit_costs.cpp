@@ -9,7 +9,6 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/integer_math.hpp"
 
 namespace sawtooth::experiments {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/sawtooth/teach/fit_costs.hpp"
 
 namespace sawtooth::experiments {

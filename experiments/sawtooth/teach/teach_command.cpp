@@ -7,7 +7,6 @@
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/sawtooth/teach/fit_costs.hpp"
 
 namespace sawtooth::experiments {

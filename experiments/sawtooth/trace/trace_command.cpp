@@ -19,7 +19,7 @@
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "sim/gpu.hpp"
 #include "sim/request.hpp"
 #include "sim/trace/analyse.hpp"

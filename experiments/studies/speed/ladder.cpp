@@ -10,7 +10,6 @@
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/common/event_pair.hpp"
 
 namespace {

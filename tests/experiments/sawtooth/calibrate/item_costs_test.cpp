@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "experiments/sawtooth/calibrate/launch_times.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 #include "tests/support/recorded_layout.hpp"
 

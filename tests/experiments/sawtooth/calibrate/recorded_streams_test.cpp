@@ -10,7 +10,7 @@
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {

@@ -7,7 +7,7 @@
 
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 #include "tests/support/property.hpp"
 

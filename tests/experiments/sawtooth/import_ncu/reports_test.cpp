@@ -13,7 +13,7 @@
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/files.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {

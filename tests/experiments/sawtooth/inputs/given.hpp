@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::test {
 

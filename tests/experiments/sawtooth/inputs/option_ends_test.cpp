@@ -7,7 +7,7 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {

@@ -10,7 +10,6 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {

@@ -11,7 +11,7 @@
 
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "kernels/attention/automatic.hpp"
 #include "kernels/attention/choice.hpp"
 #include "scheduler/schedule.hpp"

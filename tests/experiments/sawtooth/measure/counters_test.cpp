@@ -13,7 +13,7 @@
 #include "experiments/sawtooth/measure/measured_wavefront.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/cupti/host_available.hpp"
 
 namespace sawtooth::experiments {

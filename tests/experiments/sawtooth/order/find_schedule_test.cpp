@@ -8,7 +8,7 @@
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "sim/request.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "experiments/sawtooth/record/record_rows.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {

@@ -11,7 +11,7 @@
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/search/search_table.hpp"
 #include "experiments/sawtooth/search/staged_search.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {

@@ -12,7 +12,6 @@
 #include "experiments/sawtooth/support/provenance.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {

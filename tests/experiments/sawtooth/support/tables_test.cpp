@@ -4,7 +4,7 @@
 
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
