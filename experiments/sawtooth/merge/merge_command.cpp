@@ -53,19 +53,89 @@ class MergedTables {
   /// Adds the rows of a table. Of rows that agree in run_id and repetition one stays; a row with a
   /// result replaces one without. Throws UsageError for other columns than those of results.csv,
   /// and where two rows differ: it names point, column and both files.
-  void add(const std::string& path);
+  void add(const std::string& path) {
+    CsvFile table(path);
+    require_result_columns(table.header(), path + ": ",
+                           "allowed: tables of one version of this program");
+    const size_t file = records_.size();
+    records_.add(path, std::ifstream(path, std::ios::binary));
+    while (table.next()) {
+      const CsvRow& cells = table.cells();
+      if (entries_.empty()) is_measured_ = cells[result_column("source")] == "measured";
+      const Entry now{table.place(file), TextKey(table.record()), 0, cells[status_column] == "ok"};
+      const auto index = static_cast<uint32_t>(entries_.size());
+      const auto [point, is_new] = first_of_.try_emplace(number_of_id(cells[id_column]), index);
+      if (is_new) {
+        entries_.push_back(now);
+        continue;
+      }
+      // Repetitions of a point form a chain.
+      uint32_t at = point->second;
+      for (;;) {
+        if (entries_[at].content == now.content ||
+            is_one_point(records_.read(entries_[at]), cells)) {
+          replace(entries_[at], now, cells);
+          break;
+        }
+        if (entries_[at].next == 0) {
+          entries_[at].next = index + 1;
+          entries_.push_back(now);
+          break;
+        }
+        at = entries_[at].next - 1;
+      }
+    }
+  }
 
   size_t rows() const { return entries_.size(); }
   size_t duplicates() const { return duplicates_; }
   /// Whether the first row was measured.
   bool is_measured() const { return is_measured_; }
   /// Marks the rows of the next point of a sweep; false where there is none with a result.
-  bool take(const std::string& run_id);
+  bool take(const std::string& run_id) {
+    const auto point = first_of_.find(number_of_id(run_id));
+    if (point == first_of_.end()) return false;
+    bool has_result = false;
+    order_.push_back(point->second);
+    for (uint32_t at = point->second + 1; at != 0; at = entries_[at - 1].next) {
+      entries_[at - 1].is_taken = true;
+      has_result = has_result || entries_[at - 1].has_result;
+    }
+    return has_result;
+  }
+
   /// Parts of a sweep (--shard) as "I/N", where each table is one and what is missing is all of
   /// others; else empty.
-  std::string missing_parts(const std::vector<uint64_t>& missing) const;
+  std::string missing_parts(const std::vector<uint64_t>& missing) const {
+    constexpr size_t most_missing = 64;  // more parts than are given
+    const size_t tables = records_.size();
+    for (size_t count = tables + 1; count <= tables + most_missing; ++count) {
+      std::map<uint64_t, uint32_t> table_of;  // by part, from 0 on
+      const bool is_one_part = std::ranges::all_of(first_of_, [&](const auto& point) {
+        const uint32_t file = entries_[point.second].file;
+        return table_of.try_emplace(point.first % count, file).first->second == file;
+      });
+      std::set<uint64_t> lost;
+      for (const uint64_t number : missing) lost.insert(number % count);
+      const auto is_there = [&](uint64_t part) { return table_of.contains(part); };
+      if (!is_one_part || table_of.size() != tables || std::ranges::any_of(lost, is_there))
+        continue;
+      return join_list(lost, ", ", [&](uint64_t part) {
+        return std::to_string(part + 1) + "/" + std::to_string(count);
+      });
+    }
+    return "";
+  }
+
   /// The header, rows that were not taken, and those of points in the order in which they were.
-  void write(std::ostream& out);
+  void write(std::ostream& out) {
+    out << result_header();
+    for (const Entry& entry : entries_)
+      if (!entry.is_taken) out << records_.text(entry) << '\n';
+    for (const uint32_t first : order_)
+      for (uint32_t at = first + 1; at != 0; at = entries_[at - 1].next)
+        out << records_.text(entries_[at - 1]) << '\n';
+  }
 
  private:
   struct Entry : CsvPlace {
@@ -74,7 +144,28 @@ class MergedTables {
     bool has_result = false;
     bool is_taken = false;
   };
-  void replace(Entry& known, const Entry& now, const CsvRow& cells);
+
+  // Two rows of one point and repetition.
+  void replace(Entry& known, const Entry& now, const CsvRow& cells) {
+    if (known.content == now.content || (known.has_result && !now.has_result)) {
+      ++duplicates_;
+      return;
+    }
+    if (known.has_result == now.has_result && now.has_result) {
+      const CsvRow before = records_.read(known);
+      for (size_t column = 0; column < cells.size(); ++column) {
+        if (before[column] == cells[column]) continue;
+        throw UsageError(
+            records_.path(known) + " and " + records_.path(now) + ": point " + cells[id_column] +
+            " differs in " + std::string(result_columns[column].name) + ": '" + before[column] +
+            "' and '" + cells[column] + "'; allowed: tables that agree where they meet");
+      }
+    }
+    ++duplicates_;
+    const uint32_t next = known.next;
+    known = now;
+    known.next = next;
+  }
 
   CsvRecords records_;
   std::vector<Entry> entries_;
@@ -83,102 +174,6 @@ class MergedTables {
   size_t duplicates_ = 0;
   bool is_measured_ = false;
 };
-
-// Two rows of one point and repetition.
-void MergedTables::replace(Entry& known, const Entry& now, const CsvRow& cells) {
-  if (known.content == now.content || (known.has_result && !now.has_result)) {
-    ++duplicates_;
-    return;
-  }
-  if (known.has_result == now.has_result && now.has_result) {
-    const CsvRow before = records_.read(known);
-    for (size_t column = 0; column < cells.size(); ++column) {
-      if (before[column] == cells[column]) continue;
-      throw UsageError(records_.path(known) + " and " + records_.path(now) + ": point " +
-                       cells[id_column] + " differs in " +
-                       std::string(result_columns[column].name) + ": '" + before[column] +
-                       "' and '" + cells[column] + "'; allowed: tables that agree where they meet");
-    }
-  }
-  ++duplicates_;
-  const uint32_t next = known.next;
-  known = now;
-  known.next = next;
-}
-
-void MergedTables::add(const std::string& path) {
-  CsvFile table(path);
-  require_result_columns(table.header(), path + ": ",
-                         "allowed: tables of one version of this program");
-  const size_t file = records_.size();
-  records_.add(path, std::ifstream(path, std::ios::binary));
-  while (table.next()) {
-    const CsvRow& cells = table.cells();
-    if (entries_.empty()) is_measured_ = cells[result_column("source")] == "measured";
-    const Entry now{table.place(file), TextKey(table.record()), 0, cells[status_column] == "ok"};
-    const auto index = static_cast<uint32_t>(entries_.size());
-    const auto [point, is_new] = first_of_.try_emplace(number_of_id(cells[id_column]), index);
-    if (is_new) {
-      entries_.push_back(now);
-      continue;
-    }
-    // Repetitions of a point form a chain.
-    uint32_t at = point->second;
-    for (;;) {
-      if (entries_[at].content == now.content || is_one_point(records_.read(entries_[at]), cells)) {
-        replace(entries_[at], now, cells);
-        break;
-      }
-      if (entries_[at].next == 0) {
-        entries_[at].next = index + 1;
-        entries_.push_back(now);
-        break;
-      }
-      at = entries_[at].next - 1;
-    }
-  }
-}
-
-bool MergedTables::take(const std::string& run_id) {
-  const auto point = first_of_.find(number_of_id(run_id));
-  if (point == first_of_.end()) return false;
-  bool has_result = false;
-  order_.push_back(point->second);
-  for (uint32_t at = point->second + 1; at != 0; at = entries_[at - 1].next) {
-    entries_[at - 1].is_taken = true;
-    has_result = has_result || entries_[at - 1].has_result;
-  }
-  return has_result;
-}
-
-std::string MergedTables::missing_parts(const std::vector<uint64_t>& missing) const {
-  constexpr size_t most_missing = 64;  // more parts than are given
-  const size_t tables = records_.size();
-  for (size_t count = tables + 1; count <= tables + most_missing; ++count) {
-    std::map<uint64_t, uint32_t> table_of;  // by part, from 0 on
-    const bool is_one_part = std::ranges::all_of(first_of_, [&](const auto& point) {
-      const uint32_t file = entries_[point.second].file;
-      return table_of.try_emplace(point.first % count, file).first->second == file;
-    });
-    std::set<uint64_t> lost;
-    for (const uint64_t number : missing) lost.insert(number % count);
-    const auto is_there = [&](uint64_t part) { return table_of.contains(part); };
-    if (!is_one_part || table_of.size() != tables || std::ranges::any_of(lost, is_there)) continue;
-    return join_list(lost, ", ", [&](uint64_t part) {
-      return std::to_string(part + 1) + "/" + std::to_string(count);
-    });
-  }
-  return "";
-}
-
-void MergedTables::write(std::ostream& out) {
-  out << result_header();
-  for (const Entry& entry : entries_)
-    if (!entry.is_taken) out << records_.text(entry) << '\n';
-  for (const uint32_t first : order_)
-    for (uint32_t at = first + 1; at != 0; at = entries_[at - 1].next)
-      out << records_.text(entries_[at - 1]) << '\n';
-}
 
 // Puts rows in the order of the configuration; returns its points that have no result, and
 // `numbers` their run_ids.

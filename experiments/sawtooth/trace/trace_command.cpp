@@ -44,7 +44,27 @@ class TraceModel {
   /// `given` are keys of the command line; ways and line are those of `gpu` where they are left
   /// out. Throws UsageError for a model that needs a schedule, for keys that it does not read, and
   /// for sets that L2 cannot have.
-  TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_bytes);
+  TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_bytes) {
+    const auto fail = [&](const std::string& key, const std::string& what) {
+      const auto written = given.find(key);
+      throw UsageError(place_of(key, written == given.end() ? Origin() : written->second.origin) +
+                       ": " + what);
+    };
+    for (const std::string_view key : model_keys) {
+      const OptionSpec& option = *find_option(key);
+      const std::string unsaid(key == "l2" ? std::string_view("lru") : option.default_text);
+      const std::string text = value_or(given, std::string(key), unsaid);
+      if (!text.empty()) option.field.read(canonical_value(option, text), keys_);
+    }
+    if (keys_.l2 == nullptr || std::ranges::find(replayed, keys_.l2->name) == replayed.end())
+      fail("l2",
+           value_or(given, "l2", "") + " needs a schedule; allowed with --read: lru, sets, opt");
+    for (const auto& [key, assignment] : given)
+      if (name() != "sets" && key != "l2" && is_trace_model_key(key))
+        fail(key, "has no effect without l2 = sets");
+    request_.l2_bytes = l2_bytes;
+    SetsKeys::resolve(fail, gpu, keys_, request_);
+  }
 
   /// lru, sets or opt.
   const L2Model& l2() const { return *keys_.l2; }
@@ -52,44 +72,20 @@ class TraceModel {
   const sim::SetsParameters& sets() const { return request_.sets; }
 
   /// Puts the model into the cells of a row of results.csv.
-  void describe(CsvRow& cells) const;
+  void describe(CsvRow& cells) const {
+    for (size_t i = 0; i < key_column_count; ++i) {
+      const std::string key = key_of_column(result_columns[i].name);
+      if (!is_trace_model_key(key)) continue;
+      // A seed that nothing reads stays what the trace says.
+      if (key == "seed" && request_.sets.policy != sim::SetPolicy::random) continue;
+      cells[i] = find_option(key)->field.print(keys_);
+    }
+  }
 
  private:
   Keys keys_;
   sim::Request request_;
 };
-
-TraceModel::TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_bytes) {
-  const auto fail = [&](const std::string& key, const std::string& what) {
-    const auto written = given.find(key);
-    throw UsageError(place_of(key, written == given.end() ? Origin() : written->second.origin) +
-                     ": " + what);
-  };
-  for (const std::string_view key : model_keys) {
-    const OptionSpec& option = *find_option(key);
-    const std::string unsaid(key == "l2" ? std::string_view("lru") : option.default_text);
-    const std::string text = value_or(given, std::string(key), unsaid);
-    if (!text.empty()) option.field.read(canonical_value(option, text), keys_);
-  }
-  if (keys_.l2 == nullptr || std::ranges::find(replayed, keys_.l2->name) == replayed.end())
-    fail("l2",
-         value_or(given, "l2", "") + " needs a schedule; allowed with --read: lru, sets, opt");
-  for (const auto& [key, assignment] : given)
-    if (name() != "sets" && key != "l2" && is_trace_model_key(key))
-      fail(key, "has no effect without l2 = sets");
-  request_.l2_bytes = l2_bytes;
-  SetsKeys::resolve(fail, gpu, keys_, request_);
-}
-
-void TraceModel::describe(CsvRow& cells) const {
-  for (size_t i = 0; i < key_column_count; ++i) {
-    const std::string key = key_of_column(result_columns[i].name);
-    if (!is_trace_model_key(key)) continue;
-    // A seed that nothing reads stays what the trace says.
-    if (key == "seed" && request_.sets.policy != sim::SetPolicy::random) continue;
-    cells[i] = find_option(key)->field.print(keys_);
-  }
-}
 
 // What --read leaves to be said: all else stands in the trace.
 bool stands_beside_read(std::string_view key) {
