@@ -16,6 +16,27 @@
 namespace sawtooth::sim {
 namespace {
 
+/// One record: a warp's instruction, or a row.
+struct ForeignAccess {
+  uint64_t launch = 0;
+  std::array<uint32_t, 3> cta{};  // x, y, z
+  uint32_t warp = 0;
+  Access access = Access::read;
+  std::vector<uint64_t> lines;  // of 128 bytes, each once, in the order of the threads
+};
+
+class ForeignFormat {
+ public:
+  virtual ~ForeignFormat() = default;
+  /// Reads one line of text; false when it holds no access. Throws std::invalid_argument, with what
+  /// is wrong, for a line that the format does not have.
+  virtual bool parse(std::string_view line, ForeignAccess& access) = 0;
+  /// The trace names CTAs but not times, so that CTAs are streams of their own.
+  virtual bool has_streams() const = 0;
+  /// Warps of a CTA follow each other in the file although they ran side by side.
+  virtual bool warps_apart() const { return false; }
+};
+
 using Words = std::vector<std::string_view>;
 
 Words split(std::string_view text, std::string_view separators) {
@@ -304,8 +325,7 @@ class AccelSimFormat : public ForeignFormat {
   size_t next_ = 0;
 };
 
-}  // namespace
-
+/// The format of a text that begins with this line; null when it is none of them.
 std::unique_ptr<ForeignFormat> foreign_format(std::string_view first_line) {
   if (MemTraceFormat::begins(first_line)) return std::make_unique<MemTraceFormat>();
   if (AccelSimFormat::begins(first_line)) return std::make_unique<AccelSimFormat>();
@@ -313,8 +333,6 @@ std::unique_ptr<ForeignFormat> foreign_format(std::string_view first_line) {
   if (ColumnsFormat::begins(first_line)) return std::make_unique<ColumnsFormat>();
   return nullptr;
 }
-
-namespace {
 
 constexpr size_t longest_row = 4096;  // 32 addresses and what belongs to them
 
@@ -519,8 +537,10 @@ class ForeignReader : public TraceReader {
 }  // namespace
 
 std::unique_ptr<TraceReader> foreign_reader(std::istream& in, const std::string& name,
-                                            std::unique_ptr<ForeignFormat> format,
-                                            const TraceLimits& limits, uint32_t workers) {
+                                            std::string_view first_line, const TraceLimits& limits,
+                                            uint32_t workers) {
+  auto format = foreign_format(first_line);
+  if (!format) return nullptr;
   return std::make_unique<ForeignReader>(in, name, std::move(format), limits, workers);
 }
 

@@ -97,10 +97,9 @@ std::unique_ptr<TraceReader> open_trace(std::istream& in, const std::string& nam
   std::unique_ptr<TraceReader> reader;
   if (begin.starts_with(trace_magic.front()))  // no column of a CSV begins with its capital
     reader = binary_reader(text, name, limits);
-  else if (auto format = foreign_format(begin))
-    reader = foreign_reader(text, name, std::move(format), limits, workers);
   else
-    reader = csv_reader(text, name, limits);
+    reader = foreign_reader(text, name, begin, limits, workers);
+  if (!reader) reader = csv_reader(text, name, limits);
   reader->keep(std::move(decoded));
   return reader;
 }

@@ -62,38 +62,6 @@ void require_disjoint(const TraceReader& reader);
 /// Throws TraceError where `visit` goes backwards over several lines.
 void require_forwards(const TraceVisit& visit, const TraceAtoms& atoms);
 
-// Text traces of other tools, line by line: CSV with columns of addresses, Dinero's input, NVBit's
-// mem_trace, Accel-Sim's .traceg. What they say becomes accesses to lines of 128 bytes.
-// Sources: NVBit 1.7 tools/mem_trace; Accel-Sim's README of the tracer, "traces format"; Dinero IV,
-// "-informat D".
-
-/// One record: a warp's instruction, or a row.
-struct ForeignAccess {
-  uint64_t launch = 0;
-  std::array<uint32_t, 3> cta{};  // x, y, z
-  uint32_t warp = 0;
-  Access access = Access::read;
-  std::vector<uint64_t> lines;  // of 128 bytes, each once, in the order of the threads
-};
-
-class ForeignFormat {
- public:
-  virtual ~ForeignFormat() = default;
-  /// Reads one line of text; false when it holds no access. Throws std::invalid_argument, with what
-  /// is wrong, for a line that the format does not have.
-  virtual bool parse(std::string_view line, ForeignAccess& access) = 0;
-  /// The trace names CTAs but not times, so that CTAs are streams of their own.
-  virtual bool has_streams() const = 0;
-  /// Warps of a CTA follow each other in the file although they ran side by side.
-  virtual bool warps_apart() const { return false; }
-};
-
-/// The format of a text that begins with this line; null when it is none of them.
-/// CSV: one column of address (or addr; bytes), line and obj (a name); cta (or block), access (or
-/// op), size (bytes), step (or time). Others are left alone. Numbers are decimal, or hexadecimal
-/// after 0x.
-std::unique_ptr<ForeignFormat> foreign_format(std::string_view first_line);
-
 /// Reads the binary format, block by block, and believes nothing in it: a block says how many bytes
 /// it takes, and may not take more than the format allows.
 std::unique_ptr<TraceReader> binary_reader(std::istream& in, const std::string& name,
@@ -101,7 +69,12 @@ std::unique_ptr<TraceReader> binary_reader(std::istream& in, const std::string& 
 /// Reads a CSV, a row a visit. Only the column `line` must be there.
 std::unique_ptr<TraceReader> csv_reader(std::istream& in, const std::string& name,
                                         const TraceLimits& limits);
-/// Reads a text of another tool as visits to lines.
+/// Reads a text of another tool, line by line, as visits to lines of 128 bytes: CSV with columns of
+/// addresses, Dinero's input, NVBit's mem_trace, Accel-Sim's .traceg; null where the text that
+/// begins with `first_line` is none of them. CSV: one column of address (or addr; bytes), line and
+/// obj (a name); cta (or block), access (or op), size (bytes), step (or time). Others are left
+/// alone. Numbers are decimal, or hexadecimal after 0x. Sources: NVBit 1.7 tools/mem_trace;
+/// Accel-Sim's README of the tracer, "traces format"; Dinero IV, "-informat D".
 ///
 /// Where a trace names CTAs but no times, its CTAs are streams: up to `workers` of them are in
 /// flight (0: all of a launch), in the order of their numbers, each makes one access a step, and
@@ -109,8 +82,8 @@ std::unique_ptr<TraceReader> csv_reader(std::istream& in, const std::string& nam
 /// (Instrumented programs keep the order of a CTA, not the time.) Else visits come in the order of
 /// the file.
 std::unique_ptr<TraceReader> foreign_reader(std::istream& in, const std::string& name,
-                                            std::unique_ptr<ForeignFormat> format,
-                                            const TraceLimits& limits, uint32_t workers);
+                                            std::string_view first_line, const TraceLimits& limits,
+                                            uint32_t workers);
 
 /// Writes the binary format, block by block: holds one block and four bytes an atom. atom() and
 /// visit() throw std::invalid_argument for what no trace may hold.
