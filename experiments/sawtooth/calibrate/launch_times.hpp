@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/profiles.hpp"
-#include "experiments/sawtooth/support/typed_csv.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
 
 namespace sawtooth::experiments {
 

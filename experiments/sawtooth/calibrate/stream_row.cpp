@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/sawtooth/support/typed_csv.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/typed_csv.hpp"
 
 namespace sawtooth::experiments {
 namespace {

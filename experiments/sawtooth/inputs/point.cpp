@@ -5,9 +5,9 @@
 #include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/order_file.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/typed_csv.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {

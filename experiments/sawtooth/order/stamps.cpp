@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "experiments/sawtooth/order/find_schedule.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/typed_csv.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/sawtooth/support/typed_csv.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
