@@ -13,7 +13,6 @@
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {

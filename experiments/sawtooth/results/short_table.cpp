@@ -1,10 +1,9 @@
-#include "experiments/sawtooth/results/short_table.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "experiments/sawtooth/results/columns.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"

@@ -18,7 +18,6 @@
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/ring/ring_problem.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "kernels/common/cuda_check.hpp"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "experiments/sawtooth/results/short_table.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "sim/belady/simulate_opt.hpp"
 #include "sim/bounds/bounds.hpp"

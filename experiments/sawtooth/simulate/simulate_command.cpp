@@ -13,7 +13,6 @@
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
 #include "experiments/sawtooth/simulate/crew.hpp"

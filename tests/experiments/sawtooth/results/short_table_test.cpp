@@ -1,8 +1,7 @@
-#include "experiments/sawtooth/results/short_table.hpp"
-
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/results/columns.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
 
 namespace sawtooth::experiments {
 namespace {
