@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 

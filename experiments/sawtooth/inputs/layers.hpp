@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/profile_file.hpp"
-#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "sim/schedule/limits.hpp"
 
 namespace sawtooth::experiments {

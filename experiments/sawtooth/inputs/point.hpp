@@ -10,7 +10,7 @@
 #include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
-#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "sim/request.hpp"
 
 namespace sawtooth::experiments {

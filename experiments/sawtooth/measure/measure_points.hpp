@@ -6,7 +6,7 @@
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 

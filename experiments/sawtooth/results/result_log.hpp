@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/csv.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "sim/prediction.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "sim/request.hpp"

@@ -11,7 +11,6 @@
 #include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"

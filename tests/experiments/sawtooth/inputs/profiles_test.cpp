@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/inputs/option_schema.hpp"
-#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 #include "tests/support/recorded_layout.hpp"
