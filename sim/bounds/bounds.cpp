@@ -7,7 +7,6 @@
 #include "sim/timed/step_cost.hpp"
 
 namespace sawtooth::sim {
-
 namespace {
 
 /// The rows of `tiles` have so many sectors in K and V.

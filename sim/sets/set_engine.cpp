@@ -7,7 +7,6 @@
 #include "sim/sets/policy_sets.hpp"
 
 namespace sawtooth::sim {
-
 namespace {
 
 // LRU without priorities of sets of up to 16 ways, on rows of tags: faster than PolicySets.

@@ -9,7 +9,6 @@
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
-
 namespace {
 
 using cupti::L2Counter;

@@ -9,7 +9,6 @@
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
-
 namespace {
 
 std::string needed(const CsvTable& table, size_t row, std::string_view column) {

@@ -7,7 +7,6 @@
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
-
 namespace {
 
 using inject::LaunchRecord;

@@ -11,7 +11,6 @@
 #include "experiments/sawtooth/support/thread_crew.hpp"
 
 namespace sawtooth::experiments {
-
 namespace {
 
 std::string points_path(const std::string& path) {

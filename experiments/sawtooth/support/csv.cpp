@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "experiments/sawtooth/support/files.hpp"
-#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {
