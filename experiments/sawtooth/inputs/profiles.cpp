@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <span>
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/models.hpp"
@@ -75,9 +74,9 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"power-fall-ms", Unit::real, 0, 1e6, gpu<&Gpu::power_fall_ms>},
 });
 
-template <class Profile>
-void store(const std::string& path, const Parameter& parameter, std::span<const Key<Profile>> keys,
-           Profile& profile) {
+template <class Profile, size_t count>
+void store(const std::string& path, const Parameter& parameter,
+           const std::array<Key<Profile>, count>& keys, Profile& profile) {
   const auto key = std::ranges::find(keys, parameter.key, &Key<Profile>::name);
   if (key == keys.end()) {
     const std::string removal = removal_of(parameter.key);
@@ -129,32 +128,6 @@ void put_width(const IntervalWidth& width, std::vector<IntervalWidth>& widths) {
     *known = width;
 }
 
-template <class Profile>
-void check(const std::string& path, const ProfileSection& section,
-           std::span<const Key<Profile>> keys) {
-  for (const Parameter& parameter : section.parameters) {
-    Profile tried;
-    store(path, parameter, keys, tried);
-  }
-}
-
-template <class Profile>
-ProfileFile checked_file(const std::string& path, std::string_view kind,
-                         std::span<const Key<Profile>> keys) {
-  ProfileFile file = read_profile_file(path, kind);
-  if (const std::string base = file.word("base"); !base.empty())  // its errors name its own lines
-    checked_file((std::filesystem::path(path).parent_path() / (base + ".ini")).string(), kind,
-                 keys);
-  for (const ProfileSection& section : file.sections) {
-    if (section.name != kind && !parse_kernel_scope(section.name))
-      fail_at(
-          path, section.line,
-          "[" + section.name + "] is no kernel; allowed: every, d>64, d128-128x64 and the like");
-    check(path, section, keys);
-  }
-  return file;
-}
-
 std::string family_of(const ProfileFile& file) {
   const std::string family = file.word("family");
   return family.empty() ? std::string(usual_family) : family;
@@ -162,17 +135,6 @@ std::string family_of(const ProfileFile& file) {
 
 bool holds(const KernelScope& scope, const ProfileFile& file, const KernelShape& kernel) {
   return scope.holds(kernel.head_dim, kernel.tiling, kernel.family == family_of(file));
-}
-
-template <class Profile>
-void set(const ProfileFile& file, const KernelShape& kernel, std::span<const Key<Profile>> keys,
-         Profile& profile) {
-  for (const ProfileSection& section : file.sections) {
-    const auto scope = parse_kernel_scope(section.name);  // none: of the file as a whole
-    if (scope && !holds(*scope, file, kernel)) continue;
-    for (const Parameter& parameter : section.parameters)
-      store(file.path, parameter, keys, profile);
-  }
 }
 
 }  // namespace
@@ -210,8 +172,7 @@ GpuFile read_gpu_file(const std::string& path) {
                   "]: unknown; allowed: gpu, pace, judged, intervals, intervals-FAMILY");
     }
   }
-  for (const Parameter& parameter : gpu.parameters)
-    store(path, parameter, std::span<const Key<Gpu>>(gpu_keys), gpu.profile);
+  for (const Parameter& parameter : gpu.parameters) store(path, parameter, gpu_keys, gpu.profile);
   if (gpu.description.empty()) throw UsageError(path + ": [gpu] has no description");
   if (gpu.profile.sms == 0) throw UsageError(path + ": sms is missing");
   if (gpu.profile.l2_bytes == 0) throw UsageError(path + ": l2-bytes is missing");
@@ -220,11 +181,25 @@ GpuFile read_gpu_file(const std::string& path) {
 }
 
 ProfileFile read_kernel_file(const std::string& path) {
-  return checked_file(path, "kernel", std::span<const Key<KernelCost>>(sim::kernel_cost_keys));
+  constexpr std::string_view kind = "kernel";
+  ProfileFile file = read_profile_file(path, kind);
+  if (const std::string base = file.word("base"); !base.empty())  // its errors name its own lines
+    read_kernel_file((std::filesystem::path(path).parent_path() / (base + ".ini")).string());
+  for (const ProfileSection& section : file.sections) {
+    if (section.name != kind && !parse_kernel_scope(section.name))
+      fail_at(
+          path, section.line,
+          "[" + section.name + "] is no kernel; allowed: every, d>64, d128-128x64 and the like");
+    check_kernel_costs(path, section);
+  }
+  return file;
 }
 
 void check_kernel_costs(const std::string& path, const ProfileSection& section) {
-  check(path, section, std::span<const Key<KernelCost>>(sim::kernel_cost_keys));
+  for (const Parameter& parameter : section.parameters) {
+    KernelCost tried;
+    store(path, parameter, sim::kernel_cost_keys, tried);
+  }
 }
 
 bool has_costs_of(const ProfileFile& file, const KernelShape& kernel) {
@@ -252,7 +227,12 @@ void set_named_kernel_cost(const ProfileFile& file, KernelShape kernel, KernelCo
 }
 
 void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, KernelCost& cost) {
-  set(file, kernel, std::span<const Key<KernelCost>>(sim::kernel_cost_keys), cost);
+  for (const ProfileSection& section : file.sections) {
+    const auto scope = parse_kernel_scope(section.name);  // none: of the file as a whole
+    if (scope && !holds(*scope, file, kernel)) continue;
+    for (const Parameter& parameter : section.parameters)
+      store(file.path, parameter, sim::kernel_cost_keys, cost);
+  }
 }
 
 double IntervalWidth::half_width_of_time(const std::vector<double>& launches_us,
