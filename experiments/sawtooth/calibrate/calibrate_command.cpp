@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "experiments/sawtooth/calibrate/calibration.hpp"
-#include "experiments/sawtooth/calibrate/fit_command.hpp"
+#include "experiments/sawtooth/calibrate/fit_streams.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "experiments/sawtooth/support/files.hpp"

@@ -1,9 +1,9 @@
-#include "experiments/sawtooth/calibrate/fit_command.hpp"
-
 #include <iostream>
 #include <set>
 
+#include "experiments/sawtooth/calibrate/fit_streams.hpp"
 #include "experiments/sawtooth/calibrate/launch_times.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
@@ -146,5 +146,13 @@ std::optional<int> calibrate_recorded(const ParsedCommandLine& parsed) {
   if (!value_or(settings, "from", "").empty()) return calibrate_from(settings);
   return std::nullopt;
 }
+
+#if !defined(SAWTOOTH_HAVE_KERNELS)
+int run_calibrate(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  if (const auto done = calibrate_recorded(parsed)) return *done;
+  return report_not_built(command.name);
+}
+#endif
 
 }  // namespace sawtooth::experiments

@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,6 +19,7 @@
 
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/streams.hpp"
 
@@ -107,5 +110,21 @@ std::vector<Figure> fit_figures(const StreamFit& fit);
 
 /// Sections of a GPU profile (experiments/profiles/gpus) for what is a fact of the GPU.
 std::string fit_profile_ini(const StreamFit& fit, const std::string& from);
+
+// The model's side of a calibration: fit, held-out judgement and the files that they give.
+
+/// Fits to every other size and judges the others, then fits to all; says both on `out`. Writes
+/// fit.csv, halves.ini (sections for a GPU profile) and model_counters.csv (the model's streams,
+/// for `sawtooth plot calibration`) into `folder`. `from` names the readings.
+StreamFit fit_and_write(const std::filesystem::path& folder, const std::vector<StreamRow>& rows,
+                        int64_t l2_bytes, int64_t sms, int ways, const std::string& from,
+                        std::ostream& out);
+
+/// What `sawtooth calibrate` does without a GPU: the above from recorded readings (`--from FILE
+/// --gpu NAME`), or files from records of items (calibrate_items). Empty: neither was asked for.
+std::optional<int> calibrate_recorded(const ParsedCommandLine& parsed);
+
+/// Ways where a profile does not say: assumed, hashed sets hide them.
+inline constexpr int assumed_ways = 16;
 
 }  // namespace sawtooth::experiments
