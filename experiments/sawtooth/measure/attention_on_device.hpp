@@ -11,7 +11,7 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/measure/attention_tensors.hpp"
 #include "experiments/sawtooth/measure/measured_wavefront.hpp"
-#include "experiments/sawtooth/results/forward_flop.hpp"
+#include "experiments/sawtooth/results/predicted_point.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/backward.hpp"
 #include "kernels/attention/decode.hpp"

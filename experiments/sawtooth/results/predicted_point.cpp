@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {

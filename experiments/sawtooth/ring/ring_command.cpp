@@ -14,7 +14,6 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
-#include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"

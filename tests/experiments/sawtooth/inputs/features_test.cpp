@@ -4,7 +4,6 @@
 
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "tests/experiments/sawtooth/inputs/given.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
