@@ -22,9 +22,9 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/key_text.hpp"
 #include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/option_schema.hpp"
+#include "experiments/sawtooth/inputs/option_values.hpp"
 
 namespace sawtooth::experiments {
 
