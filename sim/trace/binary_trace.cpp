@@ -4,7 +4,6 @@
 
 #include <zstd.h>
 
-#include "sim/trace/binary_format.hpp"
 #include "sim/trace/readers.hpp"
 
 namespace sawtooth::sim {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/trace/binary_format.hpp"
 #include "sim/trace/readers.hpp"
 
 namespace sawtooth::sim {

@@ -1,7 +1,7 @@
 // Traces that are cut off, damaged or hostile: one line that says so, and bounded memory.
 #include <gmock/gmock.h>
 
-#include "sim/trace/binary_format.hpp"
+#include "sim/trace/readers.hpp"
 #include "tests/support/compressed.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/trace/binary_format.hpp"
+#include "sim/trace/readers.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"
 
