@@ -14,10 +14,6 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "scheduler/mask.hpp"
-#include "scheduler/problem.hpp"
-#include "scheduler/sequences.hpp"
-#include "scheduler/tiling.hpp"
 #include "sim/prediction.hpp"
 #include "sim/ring/simulate_ring.hpp"
 
