@@ -1,7 +1,6 @@
-#include "experiments/sawtooth/compare/point_table.hpp"
-
 #include <unordered_map>
 
+#include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
