@@ -3,7 +3,7 @@
 #include <string>
 
 #include "experiments/sawtooth/calibrate/launch_times.hpp"
-#include "experiments/sawtooth/calibrate/stream_row.hpp"
+#include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/compare/compare_report.hpp"
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"

@@ -10,7 +10,6 @@
 
 #include "cupti/range_profiler.hpp"
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
-#include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "kernels/stream/l2_halves.hpp"
 #include "kernels/stream/l2_state.hpp"
 #include "kernels/stream/stream.hpp"

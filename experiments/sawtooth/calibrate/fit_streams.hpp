@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
-#include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/streams.hpp"

@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/calibrate/stream_row.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "scheduler/memory_units.hpp"
 

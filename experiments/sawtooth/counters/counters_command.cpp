@@ -4,7 +4,7 @@
 
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
-#include "experiments/sawtooth/calibrate/stream_row.hpp"
+#include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/support/text.hpp"

@@ -8,7 +8,6 @@
 #include "experiments/sawtooth/calibrate/fit_streams.hpp"
 #include "experiments/sawtooth/calibrate/least_squares.hpp"
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
-#include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"

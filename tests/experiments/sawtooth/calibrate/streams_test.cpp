@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
-#include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 
 namespace sawtooth::experiments {
