@@ -21,7 +21,7 @@ enum class HashKind : uint8_t { modulo, exclusive_or, balanced };
 enum class Priority : uint8_t { evict_first, normal, evict_last };
 
 /// Replacement in a set: a policy is named here and written in sim/sets/policy_sets.hpp (opt, which
-/// looks back instead of choosing, in sim/sets/set_engine.hpp).
+/// looks back instead of choosing, in sim/sets/set_engine.cpp).
 enum class SetPolicy : uint8_t { lru, plru, fifo, random, opt };
 struct PolicyName {
   std::string_view name;

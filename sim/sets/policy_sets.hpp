@@ -9,7 +9,7 @@
 
 #include "scheduler/permutation.hpp"
 #include "sim/sets/parameters.hpp"
-#include "sim/sets/set_engine.hpp"
+#include "sim/sets/partition.hpp"
 
 namespace sawtooth::sim {
 

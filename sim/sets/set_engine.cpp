@@ -1,9 +1,8 @@
-#include "sim/sets/set_engine.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "sim/recency_row.hpp"
+#include "sim/sets/partition.hpp"
 #include "sim/sets/policy_sets.hpp"
 
 namespace sawtooth::sim {

@@ -10,7 +10,7 @@
 #include "sim/prediction.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/visit.hpp"
-#include "sim/sets/set_engine.hpp"
+#include "sim/sets/partition.hpp"
 
 namespace sawtooth::sim {
 

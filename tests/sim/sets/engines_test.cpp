@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "sim/sets/set_engine.hpp"
+#include "sim/sets/partition.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/naive_sets.hpp"
 #include "tests/support/property.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/sets/set_engine.hpp"
+#include "sim/sets/partition.hpp"
 
 namespace sawtooth::tests {
 
