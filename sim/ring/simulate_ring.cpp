@@ -14,7 +14,6 @@
 #include "sim/timed/memory.hpp"
 #include "sim/timed/simulate_timed.hpp"
 #include "sim/timed/step_cost.hpp"
-#include "sim/timed/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {

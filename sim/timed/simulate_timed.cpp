@@ -10,7 +10,6 @@
 #include "sim/schedule/limits.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/step_cost.hpp"
-#include "sim/timed/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {

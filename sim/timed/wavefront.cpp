@@ -1,5 +1,3 @@
-#include "sim/timed/wavefront.hpp"
-
 #include <algorithm>
 #include <array>
 #include <span>
@@ -13,6 +11,7 @@
 #include "sim/timed/chance.hpp"
 #include "sim/timed/events.hpp"
 #include "sim/timed/placement.hpp"
+#include "sim/timed/simulate_timed.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "sim/timed/step_times.hpp"
 
