@@ -1,6 +1,6 @@
 // Pieces of an atom: lines of one home half that L2 keeps or loses together.
 //
-// Both stores of a half (whole_atoms.hpp, sampled_sets.hpp) number the pieces of an atom from 0 in
+// Both stores of a half (two_halves.hpp, sampled_sets.hpp) number the pieces of an atom from 0 in
 // the order of its lines, and speak of up to 64 neighbours at a time: bit i of a mask is piece
 // first + i. A store has
 //   pieces(atom)                                          how many there are
