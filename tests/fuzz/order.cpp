@@ -2,7 +2,7 @@
 #include <tuple>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/order_file.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "tests/fuzz/input.hpp"

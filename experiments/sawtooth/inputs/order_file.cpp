@@ -1,7 +1,6 @@
-#include "experiments/sawtooth/inputs/order_file.hpp"
-
 #include <cstdint>
 
+#include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 

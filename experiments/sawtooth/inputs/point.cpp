@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "experiments/sawtooth/inputs/choice.hpp"
-#include "experiments/sawtooth/inputs/order_file.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/resources.hpp"

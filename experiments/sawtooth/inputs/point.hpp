@@ -1,6 +1,7 @@
 // One point of a sweep with everything resolved: the keys, and the request of the simulator.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
+#include "scheduler/schedule.hpp"
 #include "sim/request.hpp"
 
 namespace sawtooth::experiments {
@@ -107,5 +109,18 @@ void set_order(Point& point, std::vector<WorkCoordinates> list);
 Point resolve_or_refuse(const Settings& given, Catalog& catalog);
 /// Throws Refusal for that too.
 Point resolve(const Settings& given, Catalog& catalog);
+
+// An explicit work order: one item a line, "batch head q_tile [part]", each item exactly once;
+// # begins a comment.
+
+/// Throws UsageError that begins with place(i) where item i of `list` does not exist or is there
+/// twice, and with place(list.size()) where items are missing.
+void check_order(const std::vector<WorkCoordinates>& list, const Problem& problem,
+                 const Tiling& tiling, const Schedule& schedule,
+                 const std::function<std::string(size_t)>& place);
+
+/// Throws UsageError that names the line.
+std::vector<WorkCoordinates> read_order_file(const std::string& path, const Problem& problem,
+                                             const Tiling& tiling, const Schedule& schedule);
 
 }  // namespace sawtooth::experiments

@@ -9,7 +9,6 @@
 
 #include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/inputs/order_file.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/columns.hpp"

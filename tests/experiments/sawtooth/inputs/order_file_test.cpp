@@ -1,7 +1,6 @@
-#include "experiments/sawtooth/inputs/order_file.hpp"
-
 #include <gtest/gtest.h>
 
+#include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
