@@ -1,5 +1,3 @@
-#include "experiments/sawtooth/measure/attention_tensors.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "scheduler/permutation.hpp"
 

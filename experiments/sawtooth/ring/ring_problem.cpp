@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
-#include "experiments/sawtooth/measure/attention_tensors.hpp"
 #include "experiments/sawtooth/ring/ring_check.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "kernels/attention/automatic.hpp"
