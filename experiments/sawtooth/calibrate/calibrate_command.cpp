@@ -6,7 +6,7 @@
 #include "experiments/sawtooth/calibrate/calibration.hpp"
 #include "experiments/sawtooth/calibrate/fit_streams.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/measure/launch_counters.hpp"
+#include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
 #include "experiments/sawtooth/support/text.hpp"

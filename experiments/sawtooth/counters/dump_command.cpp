@@ -7,7 +7,6 @@
 #include "experiments/sawtooth/counters/counter_dump.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
-#include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"

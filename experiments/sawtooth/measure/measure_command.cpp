@@ -11,7 +11,6 @@
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
-#include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/measure/measured_wavefront.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"

@@ -12,7 +12,6 @@
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
