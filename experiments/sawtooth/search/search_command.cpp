@@ -4,7 +4,6 @@
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/search/search_table.hpp"
-#include "experiments/sawtooth/search/space.hpp"
 #include "experiments/sawtooth/search/staged_search.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/text.hpp"

@@ -1,11 +1,10 @@
-#include "experiments/sawtooth/search/space.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/search/staged_search.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {

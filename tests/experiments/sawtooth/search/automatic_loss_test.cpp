@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/results/predicted_point.hpp"
-#include "experiments/sawtooth/search/space.hpp"
+#include "experiments/sawtooth/search/staged_search.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "kernels/attention/automatic.hpp"
 
