@@ -93,14 +93,24 @@ class CaughtSignals {
   _exit(127);
 }
 
-}  // namespace
+/// How a command ended.
+struct CommandEnd {
+  int exit_code = 0;
+  int signal = 0;            // that ended it; 0: none
+  bool interrupted = false;  // this program was asked to stop meanwhile
 
-std::string CommandEnd::text() const {
-  if (signal != 0) return "ended with signal " + std::to_string(signal);
-  if (interrupted) return "was interrupted";
-  return "ended with exit code " + std::to_string(exit_code);
-}
+  bool fine() const { return exit_code == 0 && signal == 0 && !interrupted; }
+  /// "ended with signal 11".
+  std::string text() const {
+    if (signal != 0) return "ended with signal " + std::to_string(signal);
+    if (interrupted) return "was interrupted";
+    return "ended with exit code " + std::to_string(exit_code);
+  }
+};
 
+/// Waits for the command. Ctrl-C reaches it as it does this program, which then waits for it too;
+/// SIGTERM is passed on. `quiet_output`: what it prints goes to standard error.
+/// Throws UsageError when it cannot be started.
 CommandEnd execute(const std::vector<std::string>& command,
                    const std::vector<std::pair<std::string, std::string>>& environment,
                    bool quiet_output) {
@@ -132,6 +142,8 @@ CommandEnd execute(const std::vector<std::string>& command,
   end.interrupted = stop_signal != 0;
   return end;
 }
+
+}  // namespace
 
 Recording record_command(const RecordArguments& arguments,
                          const std::vector<std::vector<std::string>>& groups,

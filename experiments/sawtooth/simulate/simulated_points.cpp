@@ -6,6 +6,7 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "sim/lru/simulate_lru.hpp"
 
@@ -35,54 +36,6 @@ void refuse_tables_of_a_ring(const Settings& outputs, const std::vector<Point>& 
     if (outputs.contains(key))
       throw UsageError(place_of(key, outputs.at(key).origin) + ": a ring has none; leave it out");
 }
-
-}  // namespace
-
-SimulatedSweep::SimulatedSweep(const SweepArguments& given)
-    : list_(given.configuration, given.command_line),
-      shard_(shard_of(given.outputs)),
-      experiment_(given.experiment),
-      lockstep_lru_(has_curves(given.outputs)) {
-  std::vector<Point> points;  // all models between them
-  for (const Settings& settings : deciding_points(list_, catalog_))
-    points.push_back(resolved(settings));
-  refuse_idle_sets_keys(list_, points);
-  for (const Point& point : points) refuse_idle_curves(given.outputs, *point.keys.l2);
-  refuse_tables_of_a_ring(given.outputs, points);
-}
-
-Point SimulatedSweep::resolved(Settings settings) {
-  if (lockstep_lru_) take_lockstep_lru(settings, catalog_);
-  Point point = resolve_or_refuse(settings, catalog_);
-  if (point.keys.state != L2Content::cold)
-    throw UsageError("state: simulate starts from an empty L2; allowed: cold");
-  return point;
-}
-
-SimulatedPoint SimulatedSweep::at(size_t index) {
-  SimulatedPoint made;
-  made.index = index;
-  made.point = resolved(list_[index]);
-  made.key_cells = key_cells(made.point, experiment_, "predicted");
-  made.cost_s = expected_cost(made.point).seconds;
-  made.rings = rings_;
-  return made;
-}
-
-std::optional<SimulatedPoint> SimulatedPoints::next() {
-  while (index_ < sweep_.list().size()) {
-    SimulatedPoint made = sweep_.at(index_++);
-    if (may_repeat_ && !seen_.insert(TextKey(row_key(made.key_cells))).second) continue;
-    if (sweep_.shard().count > 1 && !sweep_.shard().has(run_id(made.key_cells))) continue;
-    made.place = places_++;
-    return made;
-  }
-  return std::nullopt;
-}
-
-// What a sweep takes.
-
-namespace {
 
 // Seconds of one core, each from points of some tenths of a second. Workers that are at one tile in
 // lockstep are replayed as one; under LRU rounds that repeat are multiplied, and items remain.
@@ -154,8 +107,14 @@ std::string duration(double seconds) {
   return fixed(seconds / day, 1) + " days";
 }
 
-}  // namespace
+/// What a point is expected to take, before it is simulated: a rough model, good enough to say
+/// whether a sweep takes minutes or days, and which of two points is the longer one.
+struct PointCost {
+  double seconds = 0;  // of one core
+  double bytes = 0;    // of memory
+};
 
+/// Nothing for a refused point.
 PointCost expected_cost(const Point& point) {
   if (!point.refusal.empty()) return {};
   const sim::Request& request = point.request;
@@ -177,6 +136,50 @@ PointCost expected_cost(const Point& point) {
                           : 1;
   return {least_seconds + part * launches * seconds_of(point, visits),
           least_bytes + tiles * bytes_a_tile};
+}
+
+}  // namespace
+
+SimulatedSweep::SimulatedSweep(const SweepArguments& given)
+    : list_(given.configuration, given.command_line),
+      shard_(shard_of(given.outputs)),
+      experiment_(given.experiment),
+      lockstep_lru_(has_curves(given.outputs)) {
+  std::vector<Point> points;  // all models between them
+  for (const Settings& settings : deciding_points(list_, catalog_))
+    points.push_back(resolved(settings));
+  refuse_idle_sets_keys(list_, points);
+  for (const Point& point : points) refuse_idle_curves(given.outputs, *point.keys.l2);
+  refuse_tables_of_a_ring(given.outputs, points);
+}
+
+Point SimulatedSweep::resolved(Settings settings) {
+  if (lockstep_lru_) take_lockstep_lru(settings, catalog_);
+  Point point = resolve_or_refuse(settings, catalog_);
+  if (point.keys.state != L2Content::cold)
+    throw UsageError("state: simulate starts from an empty L2; allowed: cold");
+  return point;
+}
+
+SimulatedPoint SimulatedSweep::at(size_t index) {
+  SimulatedPoint made;
+  made.index = index;
+  made.point = resolved(list_[index]);
+  made.key_cells = key_cells(made.point, experiment_, "predicted");
+  made.cost_s = expected_cost(made.point).seconds;
+  made.rings = rings_;
+  return made;
+}
+
+std::optional<SimulatedPoint> SimulatedPoints::next() {
+  while (index_ < sweep_.list().size()) {
+    SimulatedPoint made = sweep_.at(index_++);
+    if (may_repeat_ && !seen_.insert(TextKey(row_key(made.key_cells))).second) continue;
+    if (sweep_.shard().count > 1 && !sweep_.shard().has(run_id(made.key_cells))) continue;
+    made.place = places_++;
+    return made;
+  }
+  return std::nullopt;
 }
 
 int dry_run(SimulatedSweep& sweep, const Settings& outputs) {

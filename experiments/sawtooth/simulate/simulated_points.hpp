@@ -24,7 +24,7 @@ struct SimulatedPoint {
   size_t place = 0;  // among those that are run, in the order of the list
   Point point;
   CsvRow key_cells;
-  double cost_s = 0;                   // expected_cost()
+  double cost_s = 0;                   // of one core, by a rough model
   std::shared_ptr<RingReplays> rings;  // of the sweep
 };
 
@@ -68,16 +68,6 @@ class SimulatedPoints {
   std::unordered_set<TextKey, TextKey::Hash> seen_;  // where points may repeat
   size_t index_ = 0, places_ = 0;
 };
-
-/// What a point is expected to take, before it is simulated: a rough model, good enough to say
-/// whether a sweep takes minutes or days, and which of two points is the longer one.
-struct PointCost {
-  double seconds = 0;  // of one core
-  double bytes = 0;    // of memory
-};
-
-/// Nothing for a refused point.
-PointCost expected_cost(const Point& point);
 
 /// simulate --dry-run: what a sweep would take, to standard output; returns an exit code.
 int dry_run(SimulatedSweep& sweep, const Settings& outputs);
