@@ -1,7 +1,7 @@
 // Counts or times launches of one CUDA context of a foreign program, one after another.
 //
 // A launch that is counted has the GPU for itself: everything before it is waited for, and it is
-// waited for. As in experiments/sawtooth/measure/launch_counters.hpp a kernel runs between the
+// waited for. As in experiments/sawtooth/measure/measure_points.hpp a kernel runs between the
 // start of the pass and the range, because the first launch of a pass comes to the SMs in another
 // order; without a flush it is one that touches no memory. CUPTI's object is kept from one counted
 // launch to the next, until another context or process wants the GPU's counters.
