@@ -30,9 +30,7 @@ std::string operands_of(const Command& command) {
 }
 
 std::string command_names() {
-  std::vector<std::string> names;
-  for (const Command& command : command_table) names.emplace_back(command.name);
-  return join_list(names, " ");
+  return join_list(command_table, " ", &Command::name);
 }
 
 std::string bash() {

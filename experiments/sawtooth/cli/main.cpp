@@ -23,28 +23,20 @@ int run(const Arguments& words) {
     std::cerr << program_help();
     return exit_wrong_usage;
   }
-  if (asks_for_help(words.front()) || words.front() == "help") {
-    std::cout << program_help();
-    return exit_fine;
-  }
-  if (words.front() == "--version") {
-    std::cout << version_text() << "\n";
-    return exit_fine;
-  }
-  if (words.front() == "--completion") {
-    std::cout << completion(words.size() == 2 ? words[1] : "");
-    return exit_fine;
-  }
-  if (words.front() == "--man") {
-    std::cout << man_page(words.size() == 2 ? words[1] : "");
-    return exit_fine;
-  }
-  if (words.front() == "--csv-header") {
-    std::cout << result_header();
+  const std::string& first = words.front();
+  const std::string operand = words.size() == 2 ? words[1] : "";
+  const std::string said = asks_for_help(first) || first == "help" ? program_help()
+                           : first == "--version"                  ? version_text() + "\n"
+                           : first == "--completion"               ? completion(operand)
+                           : first == "--man"                      ? man_page(operand)
+                           : first == "--csv-header"               ? result_header()
+                                                                   : "";
+  if (!said.empty()) {
+    std::cout << said;
     return exit_fine;
   }
   for (const Command& command : command_table) {
-    if (command.name != words.front()) continue;
+    if (command.name != first) continue;
     const Arguments arguments(words.begin() + 1, words.end());
     // What stands behind -- belongs to another program.
     const auto own_end = std::find(arguments.begin(), arguments.end(), "--");
@@ -54,16 +46,14 @@ int run(const Arguments& words) {
     }
     return command.run(command, arguments);
   }
-  if (words.front() == "parquet")
-    throw UsageError("parquet: use pandas.read_csv(TABLE).to_parquet(FILE)");
+  if (first == "parquet") throw UsageError("parquet: use pandas.read_csv(TABLE).to_parquet(FILE)");
   std::string known;
   std::vector<std::string_view> names;
   for (const Command& command : command_table) {
     known.append(" ").append(command.name);
     names.push_back(command.name);
   }
-  throw UsageError("'" + words.front() + "' is no command; allowed:" + known +
-                   did_you_mean(words.front(), names));
+  throw UsageError("'" + first + "' is no command; allowed:" + known + did_you_mean(first, names));
 }
 
 }  // namespace

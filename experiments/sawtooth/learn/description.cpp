@@ -21,12 +21,8 @@ std::string needed(const CsvTable& table, size_t row, std::string_view column) {
 
 template <class Number>
 Number number_in(const CsvTable& table, size_t row, std::string_view column) {
-  const std::string text = needed(table, row, column);
-  const auto number = number_of<Number>(text);
-  if (!number || !(*number > 0))
-    throw UsageError(table.place(row) + ": " + std::string(column) + ": '" + text +
-                     "' is not allowed; allowed: a number above 0");
-  return *number;
+  needed(table, row, column);
+  return positive_number<Number>(table, row, column);
 }
 
 std::string cell_or(const CsvTable& table, size_t row, std::string_view column,

@@ -41,6 +41,17 @@ struct TaughtRows {
 /// for one sawtooth row inside L2; fewer than 3 linear rows; none inside or none beyond L2.
 TaughtRows taught_rows(const CsvTable& table, const std::string& gpu, Catalog& catalog);
 
+/// The number of a cell. Throws UsageError unless it is one above 0.
+template <class Number>
+Number positive_number(const CsvTable& table, size_t row, std::string_view column) {
+  const std::string text = table.cell(row, column);
+  const auto number = number_of<Number>(text);
+  if (!number || !(*number > 0))
+    throw UsageError(table.place(row) + ": " + std::string(column) + ": '" + text +
+                     "' is not allowed; allowed: a number above 0");
+  return *number;
+}
+
 /// With 90 % confidence it lies from low to high.
 struct Estimate {
   double value = 0;

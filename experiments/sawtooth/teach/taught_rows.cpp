@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/teach/fit_costs.hpp"
@@ -23,17 +21,6 @@ constexpr auto needed_columns =
 // What one kernel on one GPU has one of.
 constexpr auto kernel_columns = std::to_array<std::string_view>(
     {"kernel", "gpu", "head_dim", "dtype", "mask", "tile_q", "tile_kv"});
-
-double time_of(const CsvTable& table, size_t row) {
-  const std::string text = table.cell(row, "time_us");
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
-    throw UsageError(table.place(row) + ": time_us: '" + text +
-                     "' is not allowed; allowed: a number above 0");
-  return value * ns_a_us;
-}
 
 Point point_of(const CsvTable& table, size_t row, const std::string& gpu, Catalog& catalog) {
   Settings settings;
@@ -144,7 +131,7 @@ TaughtRows taught_rows(const CsvTable& table, const std::string& gpu, Catalog& c
   TaughtRows taught{table.path, table.cell(used.front(), "kernel"), {}};
   for (const size_t row : used) {
     TaughtRow made{.point = point_of(table, row, gpu, catalog)};
-    made.time_ns = time_of(table, row);
+    made.time_ns = positive_number<double>(table, row, "time_us") * ns_a_us;
     made.line = table.line_of_row[row];
     made.linear = made.point.text("scan") == "linear";
     made.inside = is_inside(made.point);
