@@ -47,13 +47,10 @@ int run(const Arguments& words) {
     return command.run(command, arguments);
   }
   if (first == "parquet") throw UsageError("parquet: use pandas.read_csv(TABLE).to_parquet(FILE)");
-  std::string known;
   std::vector<std::string_view> names;
-  for (const Command& command : command_table) {
-    known.append(" ").append(command.name);
-    names.push_back(command.name);
-  }
-  throw UsageError("'" + first + "' is no command; allowed:" + known + did_you_mean(first, names));
+  for (const Command& command : command_table) names.push_back(command.name);
+  throw UsageError("'" + first + "' is no command; allowed: " + join_list(names, " ") +
+                   did_you_mean(first, names));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // sawtooth._core: what the Python package (sawtooth/) builds on: simulate(), from options as texts
 // to predicted rows, with scans that are Python functions, and what is known. Tables are lists of
 // texts here.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -86,14 +87,11 @@ class PythonScan : public sim::OwnScan {
   PythonScan(nb::callable function, const std::vector<std::string>& fields)
       : function_(std::move(function)) {
     for (const std::string& name : fields) {
-      const size_t before = fields_.size();
-      std::string allowed = "step";
-      for (const Field& field : fields_of_a_context) {
-        allowed.append(", ").append(field.name);
-        if (field.name == name) fields_.push_back(field.value);
-      }
-      if (fields_.size() == before)
-        throw UsageError("scan: the function asks for '" + name + "'; allowed: " + allowed);
+      const auto field = std::ranges::find(fields_of_a_context, name, &Field::name);
+      if (field == fields_of_a_context.end())
+        throw UsageError("scan: the function asks for '" + name + "'; allowed: step, " +
+                         join_list(fields_of_a_context, ", ", &Field::name));
+      fields_.push_back(field->value);
     }
   }
 

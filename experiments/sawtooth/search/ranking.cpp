@@ -140,13 +140,6 @@ void rank(std::vector<Verdict>& verdicts, const Goal& goal) {
 
 namespace {
 
-std::string allowed_columns() {
-  std::string text = "time";
-  for (const sim::CounterColumn& counter : sim::counter_columns)
-    text.append(", ").append(counter.name);
-  return text;
-}
-
 std::optional<double> number_in(std::string_view text) {
   const auto value = number_of<double>(text);
   return value && *value > 0 ? value : std::nullopt;
@@ -181,7 +174,8 @@ Objective objective_named(std::string_view name, const std::string& place) {
   for (size_t column = first_counter_column; column <= result_column("time_us"); ++column)
     if (result_columns[column].name == meant) return {column, std::string(meant)};
   throw UsageError(place + ": '" + std::string(name) +
-                   "' is no column that can be minimised; allowed: " + allowed_columns());
+                   "' is no column that can be minimised; allowed: time, " +
+                   join_list(sim::counter_columns, ", ", &sim::CounterColumn::name));
 }
 
 std::vector<Constraint> constraints_in(const std::string& list, const std::string& place) {

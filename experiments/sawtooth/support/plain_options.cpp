@@ -34,14 +34,10 @@ PlainOptions parse_plain_options(std::string_view command, const std::vector<std
     const std::string key = word.substr(2, equals == std::string::npos ? equals : equals - 2);
     const auto option = std::ranges::find(known, key, &PlainOption::key);
     if (option == known.end() || (option->value.empty() && equals != std::string::npos)) {
-      std::string allowed;
       std::vector<std::string_view> names;
-      for (const PlainOption& one : known) {
-        allowed.append(" --").append(one.key);
-        names.push_back(one.key);
-      }
-      throw UsageError("'--" + key + "' is no option of " + std::string(command) +
-                       "; allowed:" + allowed + did_you_mean(key, names));
+      for (const PlainOption& one : known) names.push_back(one.key);
+      throw UsageError("'--" + key + "' is no option of " + std::string(command) + "; allowed: --" +
+                       join_list(names, " --") + did_you_mean(key, names));
     }
     if (option->value.empty()) {
       options.values[key] = "on";
