@@ -196,6 +196,10 @@ std::vector<std::string> family_named(std::string_view text,
 
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names) {
   if (text.empty() || text.size() > longest) return {};
+  std::string continued;
+  for (const std::string& name : family_named(text, names))
+    continued.append(continued.empty() ? "" : " or ").append(name);
+  if (!continued.empty()) return "; did you mean " + continued + "?";
   std::string_view best;
   size_t fewest = std::numeric_limits<size_t>::max();
   for (const std::string_view name : names) {

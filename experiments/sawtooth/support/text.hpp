@@ -87,8 +87,9 @@ std::string_view found_name(std::string_view text, std::span<const std::string_v
 std::vector<std::string> family_named(std::string_view text,
                                       std::span<const std::string_view> names);
 
-/// "; did you mean NAME?" for the name that takes the fewest letters to change (an exchange of
-/// neighbours is one), where these are at most a third of it; else empty.
+/// "; did you mean NAME?" for the names that continue `text` after a dash, else for the one that
+/// takes the fewest letters to change (an exchange of neighbours is one), where these are at most a
+/// third of it; else empty.
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names);
 
 /// Views of `names`.

@@ -127,6 +127,8 @@ TEST(Names, TheNearestOneIsOfferedWhereAThirdOfItsLettersChangeAtMost) {
   EXPECT_EQ(did_you_mean("atach!", names), "; did you mean attach?");      // 2 of 6 letters
   EXPECT_EQ(did_you_mean("batch!", names), "");                            // 3 of 6 letters
   EXPECT_EQ(did_you_mean("", names), "");
+  EXPECT_EQ(did_you_mean("tile", std::vector<std::string_view>{"tiles", "tile-q", "tile-kv"}),
+            "; did you mean tile-q or tile-kv?");
 }
 
 // Test vectors of FNV-1a, 64 bits, by its authors: "" and "foobar".
