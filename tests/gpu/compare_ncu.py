@@ -5,7 +5,7 @@ OURS.csv: what `stream_run ... counted` prints. NCU.csv: ncu --csv --page raw of
 arguments; its read_chunks and bulk_read_chunks launches are p1, p2 in order, the one range of
 --replay-mode app-range is p1. The medians of the files are compared, because what a second pass finds depends on the pages a process got. Prints a
 line a counter and range; exit 1 when one differs by more than TOLERANCE of the larger of ncu's
-count and 1 % of the buffer's MIB. Where SMs read the same lines in step (the request coalescer
+count and 1 % of the buffer's MIB, beside STRAY_SECTORS. Where SMs read the same lines in step (the request coalescer
 merges some of their reads), how many reads reach L2 and which half's request comes first differ from
 run to run: reads that reach L2, near misses and fabric misses are then told, but not judged.
 """
@@ -16,6 +16,7 @@ import sys
 
 KERNELS = ("read_chunks", "bulk_read_chunks", "write_chunks")
 SECTORS_PER_MIB = 2**20 / 32
+STRAY_SECTORS = 64  # read beside the stream: 32 of 8 MiB that L2 held were seen on one of two H200s
 RECEIVED = "l1tex__m_xbar2l1tex_read_sectors.sum"
 REACHED_L2 = "lts__t_sectors_srcunit_tex_op_read.sum"
 BY_TIMING = (
@@ -63,7 +64,7 @@ def main(arguments):
             sys.exit(f"compare_ncu: {key[0]} {key[1]} is missing in one of the files")
         mine = statistics.median(counts[key] for counts in ours)
         other = statistics.median(counts[key] for counts in theirs)
-        off = abs(mine - other) / max(other, least)
+        off = max(0, abs(mine - other) - STRAY_SECTORS) / max(other, least)
         merged = theirs[0][key[0], RECEIVED] > 1.01 * theirs[0][key[0], REACHED_L2]
         judged = not merged or key[1] not in BY_TIMING
         if judged:

@@ -282,7 +282,7 @@ void check_repeats(const Repetitions& repetitions, int64_t l2_bytes, Worst& wors
   const size_t outliers = dram.size() / 10;
   const StreamRow& row = *repetitions.front();
   worst.add(row, row.share(dram[dram.size() - 1 - outliers] - dram[outliers]),
-            on_cliff(row.point, l2_bytes) ? 0.06 : 0.01);
+            on_cliff(row.point, l2_bytes) ? 0.06 : 0.02);  // 0.015 was seen, of 560 on two H200s
 }
 
 struct Check {
