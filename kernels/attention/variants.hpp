@@ -26,12 +26,14 @@ struct ItemCost {
 struct TileCost {
   ItemCost without_mask;
   ItemCost with_mask;
+  double alone = 1;  // of two CTAs of an SM whose times these are, what one without the other takes
 
   constexpr bool measured() const { return without_mask.key_ns > 0; }
 };
 
-/// Time of `problem` in tiles of `tiling` on `workers` CTAs. Equal items come in whole waves; those
-/// under a mask differ, and even out when the longest go first.
+/// Time of `problem` in tiles of `tiling` on `workers` CTAs. Equal items come in whole waves, the
+/// last of an odd number alone; those under a mask differ, and even out when the longest go first,
+/// unless each CTA has one.
 constexpr double estimated_us(const Problem& problem, const Tiling& tiling, const TileCost& cost,
                               int64_t workers) {
   const bool masked = problem.mask.kind != MaskKind::none;
@@ -40,13 +42,15 @@ constexpr double estimated_us(const Problem& problem, const Tiling& tiling, cons
   const double tile_us = double(tiling.kv_rows) * item.key_ns * us_per_ns;
   const int64_t heads = problem.batch * problem.heads;
   const int64_t ranks = q_tiles(problem, tiling);
+  const double longest_us = item.item_us + double(kv_tiles(problem, tiling)) * tile_us;
   if (!masked) {
     const int64_t waves = ceil_div(heads * ranks, workers);
-    return double(waves) * (item.item_us + double(kv_tiles(problem, tiling)) * tile_us);
+    return (double(waves) + double(waves % 2) * (cost.alone - 1)) * longest_us;
   }
   const double of_a_head =
       double(ranks) * item.item_us + double(visited_kv_tiles(problem, tiling)) * tile_us;
-  return double(heads) * of_a_head / double(workers);
+  const bool one_each = heads * ranks <= workers;
+  return one_each ? cost.alone * longest_us : double(heads) * of_a_head / double(workers);
 }
 
 /// The kernel that computes dQ alone, for dq = separate.

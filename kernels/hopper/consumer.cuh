@@ -209,6 +209,9 @@ class Consumer : ConsumerItem<Shape, Results> {
     release_k(last);
     if constexpr (Masked) mask(scores, kv_tile, spans);
     softmax.template update<Masked, Shape::lazy_rescale>(scores, arguments_.scale_log2);
+    // ptxas moves no wait over a branch; sums are never negative.
+    if (Shape::waits_behind_softmax && __any_sync(0xffffffff, softmax.sum[0] + softmax.sum[1] < 0))
+      __trap();
     wgmma_wait<0>();
     pin(output);
     pin(packed);

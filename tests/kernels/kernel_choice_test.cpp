@@ -28,7 +28,21 @@ TEST(TileTime, CountsWholeWavesWithoutAMask) {
 // Causal: of each head one item visits 128 keys, one 256: 2 us + 2.56 us and 2 us + 5.12 us.
 TEST(TileTime, SharesMaskedItemsOutEvenly) {
   const Problem problem{.heads = 2, .seq_q = 256, .seq_kv = 256, .mask = {MaskKind::causal, 0}};
-  EXPECT_DOUBLE_EQ(estimated_us(problem, tile_of_128, simple, 4), 2 * (4.56 + 7.12) / 4);
+  EXPECT_DOUBLE_EQ(estimated_us(problem, tile_of_128, simple, 2), 2 * (4.56 + 7.12) / 2);
+}
+
+TEST(TileTime, OfTwoCtasOnAnSmCountsALastOneAlone) {
+  constexpr TileCost pairs{{1.0, 10.0}, {2.0, 20.0}, 1.5};
+  const Problem problem{.heads = 2, .seq_q = 256, .seq_kv = 256};
+  EXPECT_DOUBLE_EQ(estimated_us(problem, tile_of_128, pairs, 4), 1.5 * 3.56);
+  EXPECT_DOUBLE_EQ(estimated_us(problem, tile_of_128, pairs, 2), 2 * 3.56);
+  EXPECT_DOUBLE_EQ(estimated_us(problem, tile_of_128, pairs, 1), 4 * 3.56);
+}
+
+// 4 items on 4 CTAs: the longest sees 256 keys.
+TEST(TileTime, IsTheLongestItemWhereEachCtaHasOne) {
+  const Problem problem{.heads = 2, .seq_q = 256, .seq_kv = 256, .mask = {MaskKind::causal, 0}};
+  EXPECT_DOUBLE_EQ(estimated_us(problem, tile_of_128, simple, 4), 7.12);
 }
 
 struct Measured {

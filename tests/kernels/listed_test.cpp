@@ -100,6 +100,7 @@ TEST(ListedCall, RunsTheFastestFamilyWhereItNamesNone) {
   AttentionForward call = valid_call();
   call.family = {};
   call.tiling = {128, 128};
+  call.problem.heads = call.problem.kv_heads = 256;  // more items than CTAs
   const KernelVariant* chosen = nullptr;
   ASSERT_EQ(choose_variant(call, h200, chosen).message, "");
   EXPECT_EQ(std::string(chosen->family), families::hopper);
