@@ -22,7 +22,7 @@ LISTS = ("families_sixth", "families_fourth")  # an H100 and an H200, both kerne
 SEEDS = (0, 1, 2)
 # `nothing` is what the seeds are of; `repeats` changes how a walk is made, not what is modelled.
 MECHANISMS = """stalls latency bandwidth merging sharing starts ticket-race jitter sm-spread age-bias soft-edge
-    early-write-back item-cost prefetch-cost power""".split()
+    scattered-pages early-write-back item-cost prefetch-cost power""".split()
 COUNTERS = (prediction.DRAM, "l2_read_miss_sectors", "fabric_read_sectors", prediction.TIME)
 RESULTS = Path(__file__).resolve().parent / "results" / "ablation.csv"
 
@@ -47,7 +47,7 @@ def row_of(program, name, without, seed):
 
 
 def main(program, *names):
-    rows = table.read(RESULTS) if RESULTS.exists() else []
+    rows = table.read(RESULTS, replaced=True) if RESULTS.exists() else []
     there = {(row["list"], row["without"], int(row["seed"])) for row in rows}
     for name in names or LISTS:
         wanted = [("nothing", seed) for seed in SEEDS] + [(without, 0) for without in MECHANISMS]
