@@ -6,7 +6,7 @@
 
 A row is a list and what is left out (`nothing` for each seed): the median and the 90 % mark of the errors of DRAM reads,
 near misses, fabric reads and time over all points. A mechanism earns its place on a list where its row is worse than every
-seed's. Two lists take an hour of one core; rows that are there stay when it is interrupted. Standard library only.
+seed's. Two lists take twenty minutes of one core; rows that are there stay when it is interrupted. Standard library only.
 """
 
 import sys
