@@ -149,7 +149,7 @@ TEST_F(HopperSchedule, IsNearTheFastestKernelAndLaunchOfTheRaceOfShortSequencesO
 }
 
 // 32 MiB hold K and V of 32 heads of 1K keys at 192 columns, of 8 of 8K at 128.
-TEST(AutomaticSchedule, DealsHeadsToSectionsOfNearlyTheSameSize) {
+TEST_F(HopperSchedule, DealsHeadsToSectionsOfNearlyTheSameSize) {
   EXPECT_EQ(completed(square(1, 40, 1024, 192, MaskKind::causal)).order.section, 20);
   EXPECT_EQ(completed(square(1, 33, 8192, 128, MaskKind::causal)).order.section, 7);
   EXPECT_EQ(completed(square(3, 8, 8192, 128, MaskKind::causal)).order.section, 8);
@@ -158,7 +158,7 @@ TEST(AutomaticSchedule, DealsHeadsToSectionsOfNearlyTheSameSize) {
   EXPECT_EQ(completed(grouped).order.section, 24);
 }
 
-TEST(AutomaticSchedule, DrawsNoTicketsWhereEachCtaHasOneItem) {
+TEST_F(HopperSchedule, DrawsNoTicketsWhereEachCtaHasOneItem) {
   for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
     EXPECT_EQ(completed(square(1, 32, 512, 64, mask)).launch, launch_id<StaticLaunch>);
     EXPECT_EQ(completed(square(16, 32, 512, 64, mask)).launch, launch_id<DynamicLaunch>);
