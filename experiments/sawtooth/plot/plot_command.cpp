@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/support/programs.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
