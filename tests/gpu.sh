@@ -15,7 +15,7 @@
 # Nsight Compute within 1 %. 200 points without growth, under 0.5 s each.
 set -u
 if [ $# -lt 1 ]; then
-  sed -n '2,14s/^# \{0,1\}//p' "$0"
+  sed -n '2,15s/^# \{0,1\}//p' "$0"
   exit 2
 fi
 if [ -z "${CUDA_VISIBLE_DEVICES-unset}" ] || ! nvidia-smi -L 2>/dev/null | grep -q GPU; then

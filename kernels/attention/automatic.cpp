@@ -134,8 +134,8 @@ int64_t group_parts(const Problem& problem, const Tiling& tiling, int64_t worker
 
 /// `section` or fewer heads, so that all sections are nearly alike: the long items of a last one
 /// that is small begin when there is nothing left beside them. 47 and 39 us are predicted for
-/// sections of 32 and of 20 heads at head dim 192, causal, 40 heads of 1K keys; 52 and 44 are
-/// measured with 32 and 40.
+/// sections of 32 and of 20 heads at head dim 192, causal, 40 heads of 1K keys; 50 and 44 are
+/// measured on an H200.
 int64_t equal_sections(const Problem& problem, int64_t heads, int64_t section) {
   const int64_t group = problem.heads_per_kv_head();
   const int64_t groups = ceil_div(heads, group);

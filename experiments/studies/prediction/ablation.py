@@ -12,11 +12,9 @@ seed's. Two lists take twenty minutes of one core; rows that are there stay when
 import sys
 from pathlib import Path
 
-import prediction
-
-sys.path.insert(0, str(prediction.ROOT / "plots" / "lib"))
-import measures  # noqa: E402  (the path above leads to it)
-import table  # noqa: E402
+import prediction  # whose path leads to the others
+import measures
+import table
 
 LISTS = ("families_sixth", "families_fourth")  # an H100 and an H200, both kernel families
 SEEDS = (0, 1, 2)
@@ -47,6 +45,10 @@ def row_of(program, name, without, seed):
 
 
 def main(program, *names):
+    for name in names:
+        if name not in prediction.LISTS:
+            print(f"no list {name}; allowed: {', '.join(prediction.LISTS)}", file=sys.stderr)
+            return 2
     rows = table.read(RESULTS, replaced=True) if RESULTS.exists() else []
     there = {(row["list"], row["without"], int(row["seed"])) for row in rows}
     for name in names or LISTS:
@@ -61,4 +63,4 @@ def main(program, *names):
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))
