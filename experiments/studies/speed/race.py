@@ -2,13 +2,13 @@
 """Races this project's kernels, called plainly, against PyTorch's back ends; prints the tables of a race.
 
     race.py run PASS OUT.csv [--list LIST] [--only WORDS] [--rounds N] [--gpu NAME]    needs a GPU, PyTorch, this package
-    race.py table RACE.csv ... [--lengths]                                             needs neither
+    race.py table RACE.csv ... [--lengths | --shapes]                                  needs neither
 
 PASS is forward or backward. In every round each contender runs in a burst of about a millisecond, in an order
 that is shuffled anew, so that clocks and heat are the same for all (contenders.py of the Python package). Outputs
 are compared with those of the first peer. A row is a contender on a shape: its median time, and the first peer's time over its own in the
 same round: the median over rounds with the 95 % interval. --only keeps the sections of the list whose names have
-all the words.
+all the words. A list that is a RACE.csv of an earlier run races its shapes again, beside the same peers.
 
 Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 PyTorch or a GPU is missing.
 """
@@ -30,8 +30,22 @@ COLUMNS = ("gpu", "pass", *contenders.Shape._fields, "contender", "peer", "round
 COLUMNS += ("ratio", "ratio_low", "ratio_high", "status")
 
 
+def raced_before(path, of_pass):
+    """[(shape, names of the peers)] of the rows of a race."""
+    shapes = {}
+    for row in table.read(path):
+        if row["pass"] == of_pass:
+            counts = [int(row[name]) for name in ("batch", "heads", "kv_heads", "seq_kv")]
+            width = contenders.width(row["head_dim"])
+            shape = contenders.Shape(row["dtype"], *counts, width, row["mask"])
+            shapes.setdefault(shape, []).append(row["contender"])
+    return [(s, [name for name in raced if name != contenders.OURS]) for s, raced in shapes.items()]
+
+
 def listed(path, of_pass, only=()):
     """[(shape, names of the peers)] of the sections of a list."""
+    if str(path).endswith(".csv"):
+        return raced_before(path, of_pass)
     reader = configparser.ConfigParser()
     with open(path, encoding="utf-8") as file:
         reader.read_file(file)
@@ -116,9 +130,21 @@ def by_length(rows):
             yield f"| {name} | " + " | ".join(cells) + " |"
 
 
+def whole(rows):
+    """One table: all shapes of a pass and GPU together, whatever their kind."""
+    yield "| pass, GPU | peer's time / ours | shapes | geometric mean | at 0.99 or more | least |"
+    yield "|---" * 6 + "|"
+    for key, found in table.grouped(timed(rows), "pass", "gpu", "contender", "peer").items():
+        of_pass, gpu, contender, peer = key
+        ratios = [table.number(row, "ratio") for row in found]
+        level = sum(ratio >= 0.99 for ratio in ratios)
+        mean = f"{measures.geometric_mean(ratios):.3f} | {level} | {min(ratios):.2f}"
+        yield f"| {of_pass}, {gpu} | {contender} / {peer} | {len(ratios)} | {mean} |"
+
+
 def print_tables(options):
     rows = [row for path in options.races for row in table.read(path)]
-    print("\n".join((by_length if options.lengths else summary)(rows)))
+    print("\n".join((options.kind or summary)(rows)))
 
 
 def main(arguments=None):
@@ -135,7 +161,12 @@ def main(arguments=None):
     running.set_defaults(work=run)
     tables = commands.add_parser("table")
     tables.add_argument("races", nargs="+")
-    tables.add_argument("--lengths", action="store_true", help="a table a GPU and pass, by length")
+    kinds = tables.add_mutually_exclusive_group()
+    for name, kind, words in (
+        ("--lengths", by_length, "a table a GPU and pass, by length"),
+        ("--shapes", whole, "all shapes of a GPU and pass together"),
+    ):
+        kinds.add_argument(name, dest="kind", action="store_const", const=kind, help=words)
     tables.set_defaults(work=print_tables)
     options = parser.parse_args(arguments)
     try:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import sys
+import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -124,6 +125,21 @@ class Races(unittest.TestCase):
         long = race.listed(STUDY / "lists" / "race.ini", "backward", ["bf16", "long"])
         self.assertEqual({shape.seq_kv for shape, _ in long}, {65536, 131072})
 
+    def test_a_race_lists_its_shapes_with_the_peers_that_it_had(self):
+        kind = dict.fromkeys(race.COLUMNS, "") | {"pass": "forward", "dtype": "bf16", "batch": "2"}
+        kind |= {"heads": "8", "kv_heads": "1", "seq_kv": "512", "mask": "none"}
+        rows = [
+            dict(kind, head_dim=width, contender=name)
+            for width, names in (("64", "sdpa-cudnn sawtooth flash-attn-3"), ("192/128", "sawtooth"))
+            for name in names.split()
+        ]
+        rows.append(dict(rows[0], contender="sawtooth", **{"pass": "backward"}))
+        with tempfile.TemporaryDirectory() as folder:
+            race.table.write(f"{folder}/race.csv", rows, race.COLUMNS)
+            found = race.listed(f"{folder}/race.csv", "forward")
+        narrow, two = (contenders.Shape("bf16", 2, 8, 1, 512, w, "none") for w in (64, "192/128"))
+        self.assertEqual(found, [(narrow, ["sdpa-cudnn", "flash-attn-3"]), (two, [])])
+
     def test_rows_of_two_widths_are_narrower_in_v_and_o(self):
         self.assertEqual([contenders.width(text) for text in ("128", " 192/128")], [128, "192/128"])
         torch, made = unittest.mock.MagicMock(), []
@@ -159,6 +175,9 @@ class Races(unittest.TestCase):
         name = "sawtooth / sdpa-cudnn, bf16, D = 64, none"
         self.assertEqual(found[2:], [f"| {name} | 1.000 (0.50) |"])
         self.assertEqual(list(race.by_length(rows))[-1], f"| {name} | 2.00 | 0.50 |")
+        rows[0]["head_dim"] = "128"  # of another kind
+        line = "| forward, h200 | sawtooth / sdpa-cudnn | 2 | 1.000 | 1 | 0.50 |"
+        self.assertEqual(list(race.whole(rows))[2:], [line])
 
     def test_wrong_use_and_a_missing_gpu_have_exit_codes_of_their_own(self):
         with contextlib.redirect_stderr(io.StringIO()) as said:
