@@ -130,7 +130,10 @@ class Races(unittest.TestCase):
         kind |= {"heads": "8", "kv_heads": "1", "seq_kv": "512", "mask": "none"}
         rows = [
             dict(kind, head_dim=width, contender=name)
-            for width, names in (("64", "sdpa-cudnn sawtooth flash-attn-3"), ("192/128", "sawtooth"))
+            for width, names in (
+                ("64", "sdpa-cudnn sawtooth flash-attn-3"),
+                ("192/128", "sawtooth"),
+            )
             for name in names.split()
         ]
         rows.append(dict(rows[0], contender="sawtooth", **{"pass": "backward"}))
