@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 #include "experiments/sawtooth/simulate/dispatcher.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
