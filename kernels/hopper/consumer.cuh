@@ -34,6 +34,7 @@ class Consumer : ConsumerItem<Shape, Results> {
   using Packed = uint32_t[accumulators(Shape::kv_rows) / 2];
   using Spans = RowSpans<Shape::listed>;
   static constexpr int q_slices = Shape::head_dim / wgmma_k;
+  static constexpr bool lazy = Shape::lazy_rescale;
   static constexpr bool takes_turns = Shape::overlap == Overlap::ping_pong && Shape::consumers > 1;
 
  public:
@@ -78,7 +79,7 @@ class Consumer : ConsumerItem<Shape, Results> {
         for (int step = 0; step < steps; ++step) {
           const TileNote note = wait_for_k();
           first_scores(scores, softmax, note.kv_tile, note.masked, step + 1 == steps);
-          softmax.template apply_rescale<Shape::lazy_rescale>(output);
+          softmax.template rescale_older_if_raised<lazy>(output);
           pack_probabilities<Element>(packed, scores);
           finish_output(output, packed);
         }
@@ -97,7 +98,7 @@ class Consumer : ConsumerItem<Shape, Results> {
           } else if (!pending) {
             if (step > 0) pass_turn();
             first_scores(scores, softmax, note.kv_tile, masked, last);
-            if (step > 0) softmax.template apply_rescale<Shape::lazy_rescale>(output);
+            if (step > 0) softmax.template rescale_older_if_raised<lazy>(output);
             pack_probabilities<Element>(packed, scores);
             pending = true;
           } else if (masked) {
@@ -130,7 +131,9 @@ class Consumer : ConsumerItem<Shape, Results> {
     pin_scores(scores);
     release_k(last);
     if (masked) mask(scores, kv_tile, spans);
-    softmax.template update<true, Shape::lazy_rescale>(scores, arguments_.scale_log2);
+    softmax.find_top(scores);
+    softmax.template raise<true, lazy>(arguments_.scale_log2);
+    softmax.exponentiate(scores, arguments_.scale_log2);
   }
 
   /// What this warpgroup sees of a tile of which some row of the item does not see every key. With
@@ -208,15 +211,25 @@ class Consumer : ConsumerItem<Shape, Results> {
     pin_scores(scores);
     release_k(last);
     if constexpr (Masked) mask(scores, kv_tile, spans);
-    softmax.template update<Masked, Shape::lazy_rescale>(scores, arguments_.scale_log2);
-    // ptxas moves no wait over a branch; sums are never negative.
-    if (Shape::waits_behind_softmax && __any_sync(0xffffffff, softmax.sum[0] + softmax.sum[1] < 0))
-      __trap();
-    wgmma_wait<0>();
-    pin(output);
-    pin(packed);
-    release_v();
-    softmax.template apply_rescale<Shape::lazy_rescale>(output);
+    softmax.find_top(scores);
+    if constexpr (Shape::rescales_first) {
+      const bool rises = softmax.template rises<lazy>(arguments_.scale_log2);
+      end_output(output, packed);
+      if (rises) {
+        softmax.template raise<Masked, lazy>(arguments_.scale_log2);
+        softmax.rescale_older(output);
+      }
+      softmax.exponentiate(scores, arguments_.scale_log2);
+    } else {
+      softmax.template raise<Masked, lazy>(arguments_.scale_log2);
+      softmax.exponentiate(scores, arguments_.scale_log2);
+      // ptxas moves no wait over a branch; sums are never negative.
+      if (Shape::waits_behind_softmax &&
+          __any_sync(0xffffffff, softmax.sum[0] + softmax.sum[1] < 0))
+        __trap();
+      end_output(output, packed);
+      softmax.template rescale_older_if_raised<lazy>(output);
+    }
     pack_probabilities<Element>(packed, scores);
   }
 

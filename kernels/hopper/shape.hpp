@@ -42,6 +42,10 @@ struct Shape {
   // Exponentials of a step lie before the wait for P V, where ptxas puts the wait first: 1 to 8 %
   // faster where V has more than 128 columns, and P V is long; at 128 the same, at 64 9 % slower.
   static constexpr bool waits_behind_softmax = HeadDim > 128;
+  // Exponentials wait for P V and for what a raised maximum does to O, and then run beside sums and
+  // packing without a branch between: 4 % faster at head dim 256. From 80 to 192 columns it is 1 to
+  // 5 % faster too, but costs and judged rows are of the order without (notes.md).
+  static constexpr bool rescales_first = HeadDim > 192;
   static constexpr bool packed = false;
   static constexpr bool listed = false;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
@@ -101,6 +105,7 @@ struct NarrowVShape : Base {
 template <class Base, int CtasPerSm>
 struct ShortShape : Base {
   static constexpr bool reads_together = true;
+  static constexpr bool rescales_first = true;
   // With one Q tile at a time each warpgroup has its rows to itself: the next item's come once it
   // is done, whatever the others still read.
   static constexpr int q_boxes = Base::q_stages == 1 ? Base::consumers : 1;

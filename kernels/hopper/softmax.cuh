@@ -13,32 +13,47 @@ namespace sawtooth::kernels::hopper {
 
 struct RowSoftmax {
   float max[rows_a_thread] = {-INFINITY, -INFINITY};
-  float sum[rows_a_thread] = {0, 0};  // of this lane's columns only
-  float rescale[rows_a_thread];       // what the last update did to the older terms
+  float sum[rows_a_thread] = {0, 0};    // of this lane's columns only
+  float shift[rows_a_thread] = {0, 0};  // of exponents, by the maximum
+  float top[rows_a_thread];             // the greatest score so far
+  float rescale[rows_a_thread];         // what the last raise did to the older terms
 
-  /// Replaces scores by their probabilities relative to the new running maximum.
-  /// `Masked`: a row may have seen nothing so far, its maximum is then -inf.
-  /// `Lazy`: the maximum stays while the true one is at most 2^8 times as large in probability, so
-  /// that older terms mostly need no rescaling; float and bf16 have the range, fp16 holds 2^8 too.
-  template <bool Masked, bool Lazy, int Count>
-  __device__ void update(float (&scores)[Count], float scale_log2) {
-    float top[rows_a_thread] = {max[0], max[1]};
+  template <int Count>
+  __device__ void find_top(const float (&scores)[Count]) {
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) top[half] = max[half];
 #pragma unroll
     for (int i = 0; i < Count; ++i) top[row_half(i)] = fmaxf(top[row_half(i)], scores[i]);
-    float shift[rows_a_thread];
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) top[half] = maximum_of_quad(top[half]);
+  }
+
+  /// Whether the maximum of some row of the warp has to become `top`.
+  /// `Lazy`: it stays while the true one is at most 2^8 times as large in probability, so that
+  /// older terms mostly need no rescaling; float and bf16 have the range, fp16 holds 2^8 too.
+  template <bool Lazy>
+  __device__ bool rises(float scale_log2) const {
+    return !Lazy ||
+           __any_sync(0xffffffff, !stays<Lazy>(0, scale_log2) || !stays<Lazy>(1, scale_log2));
+  }
+
+  /// `Masked`: a row may have seen nothing so far, its maximum is then -inf.
+  template <bool Masked, bool Lazy>
+  __device__ void raise(float scale_log2) {
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
-      top[half] = maximum_of_quad(top[half]);
-      constexpr float tolerated_growth_log2 = 8;
-      if (Lazy && (top[half] - max[half]) * scale_log2 <= tolerated_growth_log2) {
-        top[half] = max[half];
-      }
+      if (stays<Lazy>(half, scale_log2)) top[half] = max[half];
       const float safe = Masked && top[half] == -INFINITY ? 0.0f : top[half];
       shift[half] = safe * scale_log2;
       rescale[half] = exp2_approximate(max[half] * scale_log2 - shift[half]);
       max[half] = top[half];
       sum[half] *= rescale[half];
     }
+  }
+
+  /// Replaces scores by their probabilities relative to the maximum.
+  template <int Count>
+  __device__ void exponentiate(float (&scores)[Count], float scale_log2) {
 #pragma unroll
     for (int i = 0; i < Count; ++i) {
       scores[i] = exp2_approximate(fmaf(scores[i], scale_log2, -shift[row_half(i)]));
@@ -46,12 +61,23 @@ struct RowSoftmax {
     }
   }
 
-  /// Brings sums of older terms to the maximum of the last update.
-  template <bool Lazy, int Count>
-  __device__ void apply_rescale(float (&output)[Count]) const {
-    if (Lazy && !__any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) return;
+  /// Brings sums of older terms to the raised maximum.
+  template <int Count>
+  __device__ void rescale_older(float (&output)[Count]) const {
 #pragma unroll
     for (int i = 0; i < Count; ++i) output[i] *= rescale[row_half(i)];
+  }
+  template <bool Lazy, int Count>
+  __device__ void rescale_older_if_raised(float (&output)[Count]) const {
+    if (Lazy && !__any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) return;
+    rescale_older(output);
+  }
+
+ private:
+  template <bool Lazy>
+  __device__ bool stays(int half, float scale_log2) const {
+    constexpr float tolerated_growth_log2 = 8;
+    return Lazy && (top[half] - max[half]) * scale_log2 <= tolerated_growth_log2;
   }
 };
 

@@ -11,7 +11,7 @@ larger tiles, of variants of set covering alone), and in programs that are read 
     are left alone, and says so in a note that is no warning (C7510),
   - many WARPSYNC: the compiler no longer sees that all lanes go the same way, and moves descriptors
     from lane to lane before every product, which costs a tenth of the speed,
-  - no wait for P V behind a step's exponentials where V has more than 128 columns: ptxas puts the
+  - no wait for P V behind a step's exponentials where V has 129 to 192 columns: ptxas puts the
     wait first unless a branch is between (kernels/hopper/consumer.cuh), 1 to 8 % slower,
   - registers that products with B by rows (Q K^T) and by columns (P V) both read as A: nvcc 13.0 let
     probabilities overwrite Q (kernels/hopper/notes.md).
@@ -68,6 +68,7 @@ COVERING = re.compile(
 )
 BLACKWELL = 100  # and later
 V_COLUMNS = re.compile(r"^(?!.*backward).*\bd(?:\d+/)?(\d+) ")  # of a title
+RESCALES_FIRST = 256  # columns from which on exponentials wait for P V (kernels/hopper/shape.hpp)
 TITLE = re.compile(r"sm_(\d+)\w* (\w+) (\S+) (backward )?(d\d+) (\d+x\d+) ")
 ARCHITECTURE = re.compile(r"^arch = (sm_\w+)")
 FUNCTION = re.compile(r"^\s*Function (\S+?):?$")
@@ -241,7 +242,7 @@ def faults(row, covering=frozenset()):
     if 2 * row["waits"] > row["hgmma"]:
         yield f"{row['waits']} waits for {row['hgmma']} HGMMA: serialised"
     columns = V_COLUMNS.match(row["kernel"])
-    if columns and int(columns.group(1)) > 128 and not row["late_waits"]:
+    if columns and 128 < int(columns.group(1)) < RESCALES_FIRST and not row["late_waits"]:
         yield "no wait for P V behind a step's exponentials"
     if row["warp_syncs"] > MOST_WARP_SYNCS:
         yield f"{row['warp_syncs']} WARPSYNC: control flow is no longer seen as uniform"

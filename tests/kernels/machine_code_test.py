@@ -83,6 +83,7 @@ class Faults(unittest.TestCase):
         for kernel, is_fault in (
             ("bf16 d160 128x112 2 stages ping-pong lazy", True),
             ("bf16 d192/128 128x128 2 stages ping-pong lazy", False),
+            ("bf16 d256 128x80 2 stages ping-pong lazy", False),
             ("bf16 backward d160 64x128 2 stages parts of 64", False),
         ):
             found = list(machine_code.faults(row(kernel=kernel)))
