@@ -192,7 +192,8 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
   // Where each CTA has one item a ticket tells it nothing: 8.8 and 11.2 us at head dim 64, 48 items
   // of 512 keys.
   if (launch == dynamic && problem.pass == Pass::forward &&
-      item_count(problem, variant.tiling, {.kv_split = kv_split}) <= workers)
+      (takes_fixed_shares(problem, variant.tiling, variant.cost, workers) ||
+       item_count(problem, variant.tiling, {.kv_split = kv_split}) <= workers))
     launch = fixed;
   fill(schedule, {.order = {.section = min_of(section, max_of(1, heads)),
                             .q_order = shortest_first ? descending : rule.q_order},

@@ -31,26 +31,59 @@ struct TileCost {
   constexpr bool measured() const { return without_mask.key_ns > 0; }
 };
 
+/// What item number `item` takes under a mask, the longest first.
+constexpr double masked_item_us(const Problem& problem, const Tiling& tiling, const ItemCost& cost,
+                                int64_t item) {
+  constexpr double us_per_ns = 1e-3;
+  const int64_t ranks = q_tiles(problem, tiling);
+  const int64_t rank = ranks - 1 - item / max_of(1, problem.batch * problem.heads);
+  const int64_t tiles = visible_kv_tiles(problem, tiling, rank).size();
+  return cost.item_us + double(tiles * tiling.kv_rows) * cost.key_ns * us_per_ns;
+}
+
+/// Whether items under a mask are so few and short that fixed shares end before tickets do, which
+/// are drawn ahead and bind long items to CTAs that are busy: 3 to 20 % sooner up to four waves of
+/// items of 17 us, later from 19 us on (run few_waves of experiments/data/h200/race/schedules.csv).
+constexpr bool takes_fixed_shares(const Problem& problem, const Tiling& tiling,
+                                  const TileCost& cost, int64_t workers) {
+  constexpr int64_t few_waves = 4;
+  constexpr double short_us = 18;
+  const int64_t items = problem.batch * problem.heads * q_tiles(problem, tiling);
+  return problem.mask.kind != MaskKind::none && cost.with_mask.key_ns > 0 && cost.alone == 1 &&
+         items > 0 && items <= few_waves * workers &&
+         masked_item_us(problem, tiling, cost.with_mask, 0) <= short_us;
+}
+
 /// Time of `problem` in tiles of `tiling` on `workers` CTAs. Equal items come in whole waves, the
-/// last of an odd number alone; those under a mask differ, and even out when the longest go first,
-/// unless each CTA has one.
+/// last of an odd number alone. Those under a mask differ: in fixed shares the first CTA has the
+/// longest item of every wave; else they even out, but for the longest one.
 constexpr double estimated_us(const Problem& problem, const Tiling& tiling, const TileCost& cost,
                               int64_t workers) {
-  const bool masked = problem.mask.kind != MaskKind::none;
-  const ItemCost& item = masked ? cost.with_mask : cost.without_mask;
   constexpr double us_per_ns = 1e-3;
-  const double tile_us = double(tiling.kv_rows) * item.key_ns * us_per_ns;
   const int64_t heads = problem.batch * problem.heads;
-  const int64_t ranks = q_tiles(problem, tiling);
-  const double longest_us = item.item_us + double(kv_tiles(problem, tiling)) * tile_us;
-  if (!masked) {
-    const int64_t waves = ceil_div(heads * ranks, workers);
-    return (double(waves) + double(waves % 2) * (cost.alone - 1)) * longest_us;
+  const int64_t items = heads * q_tiles(problem, tiling);
+  if (problem.mask.kind == MaskKind::none) {
+    const ItemCost& item = cost.without_mask;
+    const int64_t keys = kv_tiles(problem, tiling) * tiling.kv_rows;
+    const int64_t waves = ceil_div(items, workers);
+    return (double(waves) + double(waves % 2) * (cost.alone - 1)) *
+           (item.item_us + double(keys) * item.key_ns * us_per_ns);
   }
-  const double of_a_head =
-      double(ranks) * item.item_us + double(visited_kv_tiles(problem, tiling)) * tile_us;
-  const bool one_each = heads * ranks <= workers;
-  return one_each ? cost.alone * longest_us : double(heads) * of_a_head / double(workers);
+  const ItemCost& item = cost.with_mask;
+  const auto item_us = [&](int64_t number) {
+    return number < items ? masked_item_us(problem, tiling, item, number) : 0;
+  };
+  if (takes_fixed_shares(problem, tiling, cost, workers)) {
+    double first_us = 0;
+    for (int64_t number = 0; number < items; number += workers) first_us += item_us(number);
+    return first_us;
+  }
+  // Of two CTAs of an SM the one with the longer item ends alone.
+  const double first_us = cost.alone * item_us(0) + (2 - cost.alone) * item_us(workers);
+  const int64_t visited_keys = heads * visited_kv_tiles(problem, tiling) * tiling.kv_rows;
+  const double all_us =
+      double(items) * item.item_us + double(visited_keys) * item.key_ns * us_per_ns;
+  return max_of(cost.alone == 1 ? item_us(0) : first_us, all_us / double(workers));
 }
 
 /// The kernel that computes dQ alone, for dq = separate.
