@@ -240,7 +240,7 @@ def main(arguments):
     except OSError as error:
         raise table.TableError(f"{options.output}: cannot be written: {error}") from None
     for each in data["answers"]:
-        print(f"{each['gpu']}: {answer.in_words(each)} {each['sure']}")
+        print("{gpu}: {lead}{best}{text} {sure}".format_map(each))
     print(f"written: {options.output} ({len(text) / 1e6:.2f} MB)")
     return 0
 

@@ -1,31 +1,33 @@
 """What a sweep says in a sentence: the schedule to take, what it changes, and how sure that is."""
 
 import math
+from statistics import median
 
 import points
+import table
 import words
-from measures import quantile, scaled
+from measures import scaled
 
-LEAST = 0.01  # a change of time by less is none; `sawtooth advise` takes the same
+LEAST = {"time": 0.01, "reads": 0.05}  # a change by less is none; `sawtooth advise` takes the same
+MOST_JUDGED = 3  # points that are named by their error
+SAME_TIME = 0.005  # of these the one with the fewest reads, as `sawtooth search` chooses
 MOST_NAMES = 12  # in the figure
-SAID = {"dram_read_sectors": "DRAM reads", "misses": "L2 misses", "time_us": "time"}
+SAID = {"dram_read_sectors": "DRAM reads", "misses": "L2 misses"}
+COMPARED = ["system", "kernel", *points.SCHEDULE, "dq", "pack_gqa", "small_kernels", "lse"]
+PROBLEM = [c for c in points.POINT if c not in COMPARED]
+MODEL = [c for c in points.MODEL if c != "costs"]  # which come with a system or kernel
+USUAL = (("scan", "linear"), ("q_order", "ascending"))
+APART = ("gpu", "pass", "mask", "head_dim")  # whose changes have no common median
 
 
-def log_width(value, low, high):
-    return math.log(high / low) / 2 if low and high and low <= high else math.inf
-
-
-def change(to, of):
-    """(ratio, low, high), errors taken as independent; 0 to infinity where one has no interval."""
-    width = math.hypot(log_width(*to), log_width(*of))
+def change(to, of, judged):
+    """(ratio, low, high), errors taken as independent; no ends where one has no interval, or has a range
+    over models or kernels, which move both."""
     ratio = to[0] / of[0]
+    if not (judged and all(low and high and low <= high for _, low, high in (to, of))):
+        return ratio, None, None
+    width = math.hypot(*(math.log(high / low) / 2 for _, low, high in (to, of)))
     return ratio, ratio * math.exp(-width), ratio * math.exp(width)
-
-
-def median_change(changes):
-    """Of several problems: the medians of ratios and of their ends; None: no interval."""
-    ratio, low, high = (quantile(values, 0.5) for values in zip(*changes))
-    return (ratio, low, high) if high < math.inf else (ratio, None, None)
 
 
 def percent(ratio, unit=" %"):
@@ -34,37 +36,94 @@ def percent(ratio, unit=" %"):
     return f"{sign}{abs(value):.1f}{unit}"
 
 
-def is_less(changed):
-    """Surely, with the whole interval."""
-    return changed is not None and changed[2] is not None and changed[2] < 1 - LEAST
+def side(key, low, high):
+    """-1: all of it is less; 1: all of it is more."""
+    return (low > 1 + LEAST[key]) - (high < 1 - LEAST[key])
 
 
-def is_more(changed):
-    return changed is not None and changed[1] is not None and changed[1] > 1 + LEAST
+def sure(line, key):
+    return side(key, *line[key][1:]) if line[key] and line[key][1] is not None else 0
 
 
-def is_usual(row):
-    return row.get("scan", "linear") == "linear" and row.get("q_order", "ascending") == "ascending"
+def seems(line, key):
+    return side(key, line[key][0], line[key][0]) if line[key] else 0
 
 
-def said_of(what, changed):
-    ratio, low, high = changed
-    sure = "" if is_less(changed) or is_more(changed) else ", not sure"
-    span = f"{percent(low, '')} to {percent(high)}{sure}" if high else "no interval"
-    return f"{what} {percent(ratio)} ({span})"
+def is_better(line):
+    return not line["worse"] and seems(line, "time") < 1 and min(sure(line, k) for k in LEAST) < 0
 
 
-def sentence(usual, others, what, problems):
-    """(name, whether surely better, words): surely the fastest, else not surely slower, least reads."""
-    fitting = [each for each in others if not is_more(each["time"])] or others
-    faster = [each for each in fitting if is_less(each["time"])]
-    key = "time" if faster or not any(each["reads"] for each in fitting) else "reads"
-    best = min(faster or fitting, key=lambda each: each[key][0] if each[key] else math.inf)
-    parts = [(what, best["reads"]), ("time", best["time"])]
-    said = ", ".join(said_of(name, changed) for name, changed in parts if changed)
-    many = f", medians of {problems} problems" if problems > 1 else ""
-    sure = bool(faster) or (is_less(best["reads"]) and not is_more(best["time"]))
-    return best["name"], sure, f"{said}{many}."
+def effect(line, noun):
+    """Of a better schedule, in words: "fewer reads, the same time"."""
+    said = {"time": ["the same time", "slower", "faster"]}
+    said["reads"] = [f"the same {noun}", f"more {noun}", f"fewer {noun}"]  # at 0, 1 and -1
+    known = sorted((key for key in said if line[key]), key=lambda key: sure(line, key))
+    for key in known:
+        if seems(line, key):
+            said[key][0] = said[key][0].replace("the same", "no sure change of")
+    return ", ".join(said[key][sure(line, key)] for key in known)
+
+
+def said_of(name, key, line, over, doubt):
+    """ "DRAM reads -40.0 % (-48.0 to -30.1 %)"; over several problems the median with its range."""
+    ratio, *ends = line[key]
+    low, high = line["ends"][key] if over else ends
+    known = []
+    if low is not None and percent(low) != percent(high):
+        known = ["median; " * bool(over) + f"{percent(low, '')} to {percent(high)}{over}"]
+    if ends[0] is None:
+        known += ["no interval"] * (not doubt)
+    elif seems(line, key) and not sure(line, key):
+        known += ["not sure"]
+    return f"{name} {percent(ratio)}" + (f" ({', '.join(known)})" if known else "")
+
+
+def best_of(lines, measure):
+    """Among the fastest, else among all, the one that reads least."""
+    fast = [line for line in lines if measure(line, "time") < 0]
+    least = min((line["time"][0] for line in fast), default=0) * (1 + SAME_TIME)
+    near = [line for line in fast if line["time"][0] <= least] or lines
+    return min(near, key=lambda line: line["reads"][0] if line["reads"] else math.inf)
+
+
+def sentence(usual, others, what, over, doubt, chosen):
+    """(words before the name, name or "", words behind it); `doubt`: what a model that was not judged
+    leaves open; `chosen`: the line of the schedule that `sawtooth search` chose."""
+    better = [] if doubt else [line for line in others if is_better(line)]
+    less = [line for line in others if min(seems(line, key) for key in LEAST) < 0]
+    less = [line for line in less if seems(line, "time") < 1] or less
+    if not (chosen or less):
+        faster = " or is 1 % faster" * any(line["time"] for line in others)
+        median_of = over and f" in the median{over}"
+        return f"Nothing here reads 5 % less{faster} than {usual}{median_of}{doubt}.", "", ""
+    best = chosen or best_of(better or less, sure if better else seems)
+    named = (what, "reads"), ("time", "time")
+    said = ", ".join(said_of(name, key, best, over, doubt) for name, key in named if best[key])
+    if best in better:
+        effects = effect(best, what.replace("DRAM ", ""))
+        return "Take ", best["name"], f" instead of {usual} ({effects}): {said}."
+    start = "The nearest is " if seems(best, "time") < 1 else "Fewer reads, but slower, has "
+    start = "`sawtooth search` chose " if chosen else start
+    if doubt:
+        start = start if chosen else "A hypothesis worth a measurement: "
+        return start, best["name"], f" instead of {usual}: {said}{doubt}."
+    return f"Nothing here is surely better than {usual}. {start}", best["name"], f": {said}."
+
+
+def is_judged(row):
+    return not (row.get("judged") or "none").startswith(("none", "borrowed"))
+
+
+def doubt_of(rows):
+    """Why the ends of these predictions are no errors; empty where all were judged."""
+    doubts = {row.get("judged") or "none" for row in rows if not is_judged(row)}
+    if not doubts:
+        return ""
+    if "none" not in doubts:
+        return " by a model that was not judged with this kernel there"
+    known = any(row.get("dram_read_sectors_low") for row in rows)  # spans models: none was named
+    model = "the default model" if known else "this model"
+    return f" by {model}; other models were not compared here: `sawtooth advise` does"
 
 
 def trust(found, source):
@@ -73,55 +132,97 @@ def trust(found, source):
     gpus = ", ".join(dict.fromkeys(row.get("gpu", "") for row in rows))
     if source != "predicted":
         most = max(len(point[source]) for point in found)
-        return f"{source.capitalize()} on {gpus}" + (
-            f", medians of {most} launches." if most > 1 else "."
-        )
+        launches = f", medians of {most} launches" if most > 1 else ""
+        return f"{source.capitalize()} on {gpus}{launches}."
     models = dict.fromkeys(words.name(row, ("timing", "l2")) for row in rows)
-    judged = dict.fromkeys(row.get("judged", "") or "none" for row in rows)
-    known = "; or ".join(judged)
-    error = "not judged there" if known == "none" else f"judged there: {known}"
-    return f"Predicted for {gpus} by {' or '.join(models)}; {error}."
+    apart, said = points.varying(rows, [], columns_in(rows, PROBLEM + COMPARED)), []
+    named = {}
+    for row in rows:
+        named.setdefault(row.get("judged") or "none", []).append(words.name(row, apart))
+    for judged, names in named.items():
+        whose = " and ".join(names) if len(names) <= MOST_JUDGED else f"{len(names)} points"
+        text = f"{whose} " * (len(named) > 1) + "not " * (not is_judged(dict(judged=judged)))
+        how = judged.replace("costs of", "costs borrowed from").removeprefix("borrowed: ")
+        said.append(text + f"judged there: {how}".removesuffix(": none"))
+    by = " by " * any(models) + " or ".join(models)
+    return f"Predicted for {gpus}{by}; {'; '.join(said)}."
 
 
-def place_of(shown, source, names):
-    return next((i for i, each in enumerate(shown) if each in [(n, source) for n in names]), None)
+def columns_in(rows, columns):
+    return [column for column in columns if all(column in row for row in rows)]
+
+
+def searched(rows):
+    """What `sawtooth search` chose and calls the usual schedule in rows of one problem; None: not its
+    table."""
+    chosen = next((row for row in rows if row.get("rank") == "1" and "evaluated_by" in row), None)
+    if chosen is None:
+        return None, None
+    order = "ascending" if chosen["mask"] == "none" else "descending"
+    usual = dict(launch="grid", scan="linear", section="1", q_order=order)
+    fit = [row for row in rows if row["time_us"] and usual.items() <= row.items()]
+    said = " ".join(row["why"] + " " for row in rows if "the usual schedule" in row["why"])
+    marked = [row for row in rows if row["why"].startswith("the usual schedule")]
+    marked += [row for row in fit if f"the usual schedule {row['time_us']} " in said]
+    return chosen, next(iter(marked + fit), rows[0])
 
 
 def answer(found, shown, source):
-    """The answer over points of one GPU by one source."""
+    """The answer over points whose changes have a common median, by one source."""
     rows = [point["row"] for point in found]
-    schedule = points.varying(rows, [], [c for c in points.SCHEDULE if c in rows[0]])
-    problem = [c for c in points.POINT + points.MODEL if c not in points.SCHEDULE]
-    columns = {"reads": ("dram_read_sectors", "misses"), "time": ("time_us",)}
-    places = {key: place_of(shown, source, names) for key, names in columns.items()}
-    what = SAID[shown[places["reads"]][0]] if places["reads"] is not None else "reads"
-    problems, usual = {}, None
-    for point in found:
-        name = words.name(point["row"], schedule)
-        usual = name if usual is None and is_usual(point["row"]) else usual
-        key = tuple(point["row"].get(column, "") for column in problem)
-        problems.setdefault(key, {})[name] = point["numbers"]
-    usual = usual if usual is not None else words.name(rows[0], schedule)
+    problem = columns_in(rows, PROBLEM + MODEL * (source == "predicted"))
+    schedule = points.varying(rows, problem, columns_in(rows, COMPARED))
+    places = {n: at for at, (n, of) in enumerate(shown) if of == source}
+    reads = "dram_read_sectors" if "dram_read_sectors" in places else "misses"
+    places, what = {"reads": places.get(reads), "time": places.get("time_us")}, SAID[reads]
+
+    def name_of(row):
+        return words.name(row, schedule) or "the one without a name"
+
+    def numbers_of(point):
+        return {key: None if at is None else point["numbers"][at] for key, at in places.items()}
+
+    there = [point for point in found if any(numbers_of(point).values())]
+    doubt = doubt_of([point["row"] for point in there]) if source == "predicted" else ""
+    problems = {}
+    for point in there:
+        key = table.cells(point["row"], problem)
+        problems.setdefault(key, {})[name_of(point["row"])] = numbers_of(point)
+    chosen, marked = searched(rows)
+    first = [row for row in rows if all(row.get(c) == rows[0].get(c) for c in COMPARED[:2])]
+    plain = (row for row in first if all(row.get(c, v) == v for c, v in USUAL))
+    usual = name_of(marked or next(plain, rows[0]))
     both = [of for of in problems.values() if usual in of and len(of) > 1]
 
-    def changes(name, place):
-        there = [] if place is None else [of for of in both if name in of]
-        pairs = [(of[name][place], of[usual][place]) for of in there]
-        pairs = [pair for pair in pairs if all(pair) and pair[1][0] > 0]
-        return median_change([change(*pair) for pair in pairs]) if pairs else None
+    def line_of(name):
+        line = dict(name=name, ends={}, worse=False, reads=None, time=None)
+        line["times"] = sum(name in of for of in both)
+        for key in places:
+            pairs = [(of[name][key], of[usual][key]) for of in both if name in of]
+            pairs = [pair for pair in pairs if all(pair) and min(pair[0][0], pair[1][0]) > 0]
+            if changes := [change(*pair, not doubt and name != usual) for pair in pairs]:
+                line[key] = [None if None in ends else median(ends) for ends in zip(*changes)]
+                line["ends"][key] = [end(each[0] for each in changes) for end in (min, max)]
+                line["worse"] = any(side(key, each[1] or 0, math.inf) > 0 for each in changes)
+        return line
 
-    names = list(dict.fromkeys(name for of in both for name in of))
-    lines = [{"name": n, **{k: changes(n, place) for k, place in places.items()}} for n in names]
-    result = dict(sure=trust(found, source), what=what)
+    lines = [line_of(name) for name in dict.fromkeys(name for of in both for name in of)]
     if len(lines) > 1:
-        others = [each for each in lines if each["name"] != usual]
-        best, sure, text = sentence(usual, others, what, len(both))
-        known = dict(best=best, surely=sure, text=text, usual=usual)
-        return result | known | dict(lines=shortened(lines, best, usual))
+        lengths = set(points.varying(rows, [], problem)) <= {"seq_q", "seq_kv"}
+        most = max(each["times"] for each in lines if each["name"] != usual)
+        others = [each for each in lines if each["name"] != usual and each["times"] == most]
+        over = f" over {most} {'lengths' if lengths else 'problems'}" * (most > 1)
+        best = next((each for each in others if chosen and each["name"] == name_of(chosen)), None)
+        lead, best, text = sentence(usual, others, what, over, doubt, best)
+        if chosen and name_of(chosen) == usual:
+            lead, best, text = "`sawtooth search` chose the usual schedule, ", usual, "."
+        about = [p for p in there if name_of(p["row"]) in (best, usual)] if best else there
+        known = dict(lead=lead, best=best, text=text, usual=usual, sure=trust(about, source))
+        return known | dict(what=what, lines=shortened(lines, best, usual))
+    apart = points.varying(rows, [], columns_in(rows, (*PROBLEM, *points.MODEL, *COMPARED)))
     lines = [
-        {"name": ", ".join(filter(None, point["cells"])) or "the point"}
-        | {key: None if place is None else point["numbers"][place] for key, place in places.items()}
-        for point in found
+        {"name": words.name(point["row"], apart) or "the point"} | numbers_of(point)
+        for point in there
     ]
     said = []
     for key, name, unit in (("reads", what, "sectors"), ("time", "time", "\N{MICRO SIGN}s")):
@@ -129,30 +230,38 @@ def answer(found, shown, source):
         if values:
             span = " to ".join(dict.fromkeys(scaled(end) for end in (min(values), max(values))))
             said.append(f"{name} {span} {unit}")
-    text = f"One schedule, {len(lines)} point{'s' * (len(lines) > 1)}: {'; '.join(said)}."
-    return result | dict(best="", text=text, usual="", lines=lines[:MOST_NAMES])
+    one = "No two schedules of a problem" if {*apart} & {*COMPARED} else "One schedule"
+    one += f", {len(lines)} point{'s' * (len(lines) > 1)}: {'; '.join(said)}."
+    known = dict(lead=one, best="", text="", usual="", sure=trust(there or found, source))
+    return known | dict(what=what, lines=lines[:MOST_NAMES])
 
 
 def shortened(lines, *kept):
     """The first, with those that must be there."""
-    left = [line for line in lines if line["name"] not in kept][: MOST_NAMES - len(kept)]
-    return [line for line in lines if line["name"] in kept or line in left]
+    left = [line["name"] for line in lines if line["name"] not in kept][: MOST_NAMES - len(kept)]
+    return [line for line in lines if line["name"] in (*kept, *left)]
 
 
-def in_words(found):
-    """The sentence of an answer."""
-    best, usual = found["best"], found["usual"]
-    if not best:
-        return found["text"]
-    if found["surely"]:
-        return f"Take {best} instead of {usual}: {found['text']}"
-    return f"Nothing here is surely better than {usual}. The nearest is {best}: {found['text']}"
+def parted(found, key):
+    groups = {}
+    for point in found:
+        groups.setdefault(key(point["row"]), []).append(point)
+    return groups.values()
 
 
 def answers(found, shown):
-    """One a GPU: of measurements where they compare schedules, else of predictions."""
-    for gpu in dict.fromkeys(point["row"].get("gpu", "") for point in found):
-        of_gpu = [point for point in found if point["row"].get("gpu", "") == gpu]
-        sources = [s for s in ("measured", "predicted", "published") if any(s in p for p in of_gpu)]
-        each = [answer([p for p in of_gpu if s in p], shown, s) for s in sources]
-        yield next((a for a in each if a["usual"]), each[0]) | dict(gpu=gpu)
+    """One a GPU, mask, head dim and, of predictions, model, of `sawtooth search` one a problem: of
+    measurements where they compare schedules, else of predictions."""
+    rows = [point["row"] for point in found]
+    apart = columns_in(rows, PROBLEM if "evaluated_by" in rows[0] else APART)
+    differ = points.varying(rows, [], [column for column in apart if column != "gpu"])
+    for of_group in parted(found, lambda row: table.cells(row, apart)):
+        each = []
+        for source in ("measured", "predicted", "published"):
+            there = [point for point in of_group if source in point]
+            model = ("timing", "l2") if source == "predicted" else ()
+            parts = parted(there, lambda row: words.name(row, model))
+            each += [[answer(part, shown, source) for part in parts]] if there else []
+        label = words.name(of_group[0]["row"], ["gpu", *differ])
+        for one in next((some for some in each if any(a["usual"] for a in some)), each[0]):
+            yield one | dict(gpu=label)

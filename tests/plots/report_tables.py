@@ -68,16 +68,21 @@ def make_judged(folder):
     for place, (scan, reads, time) in enumerate((("linear", 1100, 110), ("sawtooth", 660, 90))):
         for i in range(3):
             head = ["measured", "h200", "mma", "", "", "", 1024, 1024, scan, ""]
-            rows.append(
-                [*head, reads + 10 * (i - 1), "", "", time + i - 1, "", "", i, run_id(place + 2)]
-            )
+            counts = [reads + 10 * (i - 1), "", "", time + i - 1, "", "", i]
+            rows.append([*head, *counts, run_id(place + 2)])
     write(folder / "results.csv", columns, rows)
-    compared = [
-        ["timed", "dram_read_sectors", 1000, 1100, "linear"],
-        ["timed", "time_us", 100, 110, "linear"],
-    ]
+    counts = [(1000, 1100, "linear"), (600, 660, "sawtooth")]
+    compared = [["timed", "dram_read_sectors", *count] for count in counts]
     compared += [
-        ["timed", "dram_read_sectors", 600, 660, "sawtooth"],
-        ["timed", "time_us", 90, 90, "sawtooth"],
+        ["timed", "time_us", *time] for time in ((100, 110, "linear"), (90, 90, "sawtooth"))
     ]
     write(folder / "compare.csv", "group counter predicted measured scan", compared)
+
+
+def make_long(folder):
+    """On two GPUs schedules whose names differ at their ends; one reads 49.11 times as much as another."""
+    columns, name = "source gpu scan dram_read_sectors time_us", 9 * "long-" + "name-"
+    rows = [
+        ["predicted", g, f"{name}{i}", (9, 442)[i == 7], 9 + i] for g in "ab" for i in range(40)
+    ]
+    write(folder / "results.csv", columns, rows)
