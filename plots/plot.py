@@ -8,6 +8,7 @@ one line, exit code 2.
 Example: sawtooth plot reads_by_length rows.csv -o reads
 """
 
+import difflib
 import importlib
 import os
 import sys
@@ -154,7 +155,10 @@ def main(words):
         print(f"{__doc__}\n{listed()}", end="")
         return 0 if words else 2
     if words[0] not in FIGURES:
-        raise table.TableError(f"'{words[0]}' is no figure; allowed: {', '.join(FIGURES)}")
+        near = difflib.get_close_matches(words[0], FIGURES, 1)
+        nearest = f"; did you mean {near[0]}?" if near else ""
+        allowed = ", ".join(FIGURES)
+        raise table.TableError(f"'{words[0]}' is no figure{nearest}; allowed: {allowed}")
     draw(words[0], words[1:])
     return 0
 
