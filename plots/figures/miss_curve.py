@@ -19,7 +19,9 @@ def curve_rows(path, points):
             rows = rows[1:]  # where every access misses, which would hide all else
         for row in rows:
             of = known.get(row.get("run_id"), {})
-            new = table.Row({**row, **of, "point": name, "least": least, "source": "predicted"})
+            new = dict(point=name, least=least, source="predicted")  # a table may have all columns
+            own = {column: row[column] for column in ("capacity_bytes", "miss_sectors")}
+            new = table.Row({**row, **of, **own, **new})
             new.path = path
             yield new
 

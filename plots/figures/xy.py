@@ -256,6 +256,8 @@ def draw_rows(
     fig, grid = figure.new_figure(width, 0.6 + 2.1 * nrows, **shape)
     ys = [quantities.of(row, y) for row in shown]
     xs = [place(row) for row in shown] if numeric else []
+    if numeric and kind is None and len(set(xs)) == 1:
+        raise table.TableError(f"{path}: one {x} alone is no line; for points: --kind points")
     log_x, log_y = log_axes(log, xs, ys)
     has_least = False
     for axes, (cells, found) in zip(grid.flat, panels.items()):
@@ -319,9 +321,12 @@ def x_axis(axes, x, xs, names, log_x):
         tokens = x in words.TOKENS
         ticks = sorted(set(figure.powers_within(xs)))
         ticks = ticks[:: -(-len(ticks) // MOST_TICKS)]
-        texts = [measures.short(tick) if tokens else f"{tick:g}" for tick in ticks]
+        plain = words.size if x.endswith("_bytes") else "{:g}".format
+        texts = [measures.short(tick) if tokens else plain(tick) for tick in ticks]
         figure.doubling(axes, ticks, texts)
     else:
         figure.axis(axes.xaxis, log_x)
         if x in words.TOKENS:
             axes.xaxis.set_major_formatter(lambda tick, _: measures.short(round(tick)))
+        elif x.endswith("_bytes"):
+            axes.xaxis.set_major_formatter(lambda tick, _: words.size(tick))

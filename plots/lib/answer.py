@@ -11,6 +11,7 @@ from measures import scaled
 LEAST = {"time": 0.01, "reads": 0.05}  # a change by less is none; `sawtooth advise` takes the same
 MOST_JUDGED = 3  # points that are named by their error
 SAME_TIME = 0.005  # of these the one with the fewest reads, as `sawtooth search` chooses
+NOT_JUDGED = ("none", "borrowed")
 MOST_NAMES = 12  # in the figure
 SAID = {"dram_read_sectors": "DRAM reads", "misses": "L2 misses"}
 COMPARED = ["system", "kernel", *points.SCHEDULE, "dq", "pack_gqa", "small_kernels", "lse"]
@@ -87,8 +88,7 @@ def best_of(lines, measure):
 
 
 def sentence(usual, others, what, over, doubt, chosen):
-    """(words before the name, name or "", words behind it); `doubt`: what a model that was not judged
-    leaves open; `chosen`: the line of the schedule that `sawtooth search` chose."""
+    """(words before the name, name or "", words behind it); `chosen`: by `sawtooth search`."""
     better = [] if doubt else [line for line in others if is_better(line)]
     less = [line for line in others if min(seems(line, key) for key in LEAST) < 0]
     less = [line for line in less if seems(line, "time") < 1] or less
@@ -110,13 +110,10 @@ def sentence(usual, others, what, over, doubt, chosen):
     return f"Nothing here is surely better than {usual}. {start}", best["name"], f": {said}."
 
 
-def is_judged(row):
-    return not (row.get("judged") or "none").startswith(("none", "borrowed"))
-
-
 def doubt_of(rows):
     """Why the ends of these predictions are no errors; empty where all were judged."""
-    doubts = {row.get("judged") or "none" for row in rows if not is_judged(row)}
+    doubts = {row.get("judged") or "none" for row in rows}
+    doubts = {judged for judged in doubts if judged.startswith(NOT_JUDGED)}
     if not doubts:
         return ""
     if "none" not in doubts:
@@ -141,7 +138,7 @@ def trust(found, source):
         named.setdefault(row.get("judged") or "none", []).append(words.name(row, apart))
     for judged, names in named.items():
         whose = " and ".join(names) if len(names) <= MOST_JUDGED else f"{len(names)} points"
-        text = f"{whose} " * (len(named) > 1) + "not " * (not is_judged(dict(judged=judged)))
+        text = f"{whose} " * (len(named) > 1) + "not " * judged.startswith(NOT_JUDGED)
         how = judged.replace("costs of", "costs borrowed from").removeprefix("borrowed: ")
         said.append(text + f"judged there: {how}".removesuffix(": none"))
     by = " by " * any(models) + " or ".join(models)
@@ -153,8 +150,7 @@ def columns_in(rows, columns):
 
 
 def searched(rows):
-    """What `sawtooth search` chose and calls the usual schedule in rows of one problem; None: not its
-    table."""
+    """What `sawtooth search` chose and calls the usual schedule; None: not its table."""
     chosen = next((row for row in rows if row.get("rank") == "1" and "evaluated_by" in row), None)
     if chosen is None:
         return None, None

@@ -94,9 +94,10 @@ def axis(of_axes, logarithmic):
         plain_log(of_axes)
         return
     of_axes.set_major_formatter(lambda value, _: scaled(value))
-    if of_axes is axes.yaxis and axes.get_ylim()[0] >= 0:
+    together = axes.get_shared_y_axes().get_siblings(axes)  # each panel has data of its own
+    if of_axes is axes.yaxis and min(one.dataLim.y0 for one in together) >= 0:
         # The margin is a part of the range, which grows: a mark at the top stays whole.
-        axes.set_ylim(0, axes.dataLim.y1 * (1 + axes.margins()[1]) or None)
+        axes.set_ylim(0, max(one.dataLim.y1 for one in together) * (1 + axes.margins()[1]) or None)
 
 
 def on_top(axes, x, text):
@@ -131,6 +132,8 @@ def equality(axes, low, high, label=None):
     sides = [[factor * end for end in ends] for factor in band]
     axes.fill_between(ends, *sides, color=PALE, zorder=0, label=label)
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+    plain_log(axes.xaxis)
+    plain_log(axes.yaxis)
 
 
 ENDINGS = ("pdf", "png", "svg")

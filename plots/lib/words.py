@@ -20,7 +20,7 @@ LABELS = {
     "ratio": "peer time / our time",
     "seq_kv": "sequence length (keys)",
     "seq_q": "sequence length (queries)",
-    "l2_bytes": "L2 capacity (bytes)",
+    "l2_bytes": "L2 capacity",
     "workers": "CTAs in flight",
 }
 # column -> words around its value; a dictionary for single values.

@@ -2,7 +2,6 @@
 refused in one line that names it, and leaves nothing behind."""
 
 import contextlib
-import csv
 import io
 import os
 import re
@@ -16,7 +15,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PLOT = ROOT / "plots" / "plot.py"
-sys.path.append(str(PLOT.parent))
+sys.path += [str(PLOT.parent), str(PLOT.parent / "lib")]
+import table  # noqa: E402  (the path above leads to it)
+
 TEXT = Path(__file__).resolve().parent / "tables.txt"  # a line "# name" before each table
 SCRATCH = tempfile.TemporaryDirectory()
 TABLES = Path(SCRATCH.name)
@@ -41,6 +42,13 @@ REFUSED = {
     ("validation", "scans.csv"): "scans.csv: no column group",
     ("misses_by_length", "nothing.csv"): "nothing.csv: cannot be read",
     ("no_figure", "scans.csv"): "'no_figure' is no figure; allowed: xy,",
+    ("reads_by_lenght", "lengths.csv"): "is no figure; did you mean reads_by_length?; allowed: xy,",
+    (
+        "reads_by_length",
+        "lengths.csv",
+        "--where",
+        "seq_kv=1024",
+    ): "one seq_kv alone is no line",
     ("xy", "scans.csv"): "needs --",
     ("xy", "scans.csv", "--x", "scan", "--y", "masks"): "no column masks",
     ("xy", "scans.csv", "--x", "scan", "--y", "misses", "--hue", "scan"): "differ in mask",
@@ -62,9 +70,8 @@ def run(name, arguments, stem):
     with contextlib.chdir(TABLES), contextlib.redirect_stdout(output):
         with contextlib.redirect_stderr(errors):
             code = plot.exit_code(words)
-    return types.SimpleNamespace(
-        returncode=code, stdout=output.getvalue(), stderr=errors.getvalue()
-    )
+    said = dict(stdout=output.getvalue(), stderr=errors.getvalue())
+    return types.SimpleNamespace(returncode=code, **said)
 
 
 class Figures(unittest.TestCase):
@@ -84,16 +91,12 @@ class Figures(unittest.TestCase):
             self.assertIn(word, done.stderr)
         self.assertEqual([n for n in os.listdir(self.folder.name) if "figure" in n], [])
 
-    def changed(self, name, change):
-        """A copy of a table with its rows changed."""
-        path = Path(self.folder.name) / name
-        with open(TABLES / name, newline="", encoding="utf-8") as file:
-            rows = change(list(csv.DictReader(file)))
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        return str(path)
+    def changed(self, name, *changes):
+        """A table with the rows of another one once for each of several changes of cells."""
+        path = os.path.join(self.folder.name, f"{len(os.listdir(self.folder.name))}_{name}")
+        rows = table.read(str(TABLES / name))
+        table.write(path, [{**row, **cells} for cells in changes for row in rows])
+        return path
 
     def drawn(self, name, arguments):
         """The words of a figure."""
@@ -129,32 +132,24 @@ class Figures(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
 
     def test_an_empty_cell_is_not_a_zero(self):
-        def empty(rows):
-            return [{**row, "l2_read_miss_sectors": ""} for row in rows]
-
-        self.refused("hit_rate", [self.changed("ctas.csv", empty)], "no row has hit_rate")
+        path = self.changed("ctas.csv", dict(l2_read_miss_sectors=""))
+        self.refused("hit_rate", [path], "no row has hit_rate")
 
     def test_the_capacity_comes_from_the_table(self):
-        def of_gpu(gpu, capacity):
-            return lambda rows: [{**row, "gpu": gpu, "l2_bytes": capacity} for row in rows]
-
-        for change, words in {
-            of_gpu("h200", 60 << 20): ("half of L2", "L2 of H200"),
-            of_gpu("h200", 16 << 20): ("L2 of 16 MiB",),  # not the profile's: its own size
-            of_gpu("gb10", 24 << 20): ("L2 of GB10",),
+        for (gpu, capacity), words in {
+            ("h200", 60 << 20): ("half of L2", "L2 of H200"),
+            ("h200", 16 << 20): ("L2 of 16 MiB",),  # not the profile's: its own size
+            ("gb10", 24 << 20): ("L2 of GB10",),
         }.items():
-            table = self.changed("miss_curve.csv", change)
-            drawn = self.drawn("miss_curve", [table])
+            path = self.changed("miss_curve.csv", dict(gpu=gpu, l2_bytes=capacity))
+            drawn = self.drawn("miss_curve", [path])
             for text in words:
                 self.assertIn(text, drawn)
             self.assertEqual(self.bytes_of("svg").count(b"L2 of"), 1)
 
     def test_points_that_differ_are_series_of_their_own(self):
-        def doubled(rows):
-            return [{**row, "launch": launch} for launch in ("static", "grid") for row in rows]
-
-        table = self.changed("misses.csv", doubled)
-        drawn = self.drawn("misses_by_length", [table])
+        path = self.changed("misses.csv", dict(launch="static"), dict(launch="grid"))
+        drawn = self.drawn("misses_by_length", [path])
         for name in ("linear, static", "linear, grid", "sawtooth, static", "sawtooth, grid"):
             self.assertIn(name, drawn)
 
@@ -172,53 +167,60 @@ class Figures(unittest.TestCase):
     def test_a_figure_says_of_which_gpu_problem_tile_and_model_it_is(self):
         model = dict(timing="lockstep", l2="lru")
         known = dict(gpu="gb10", mask="none", batch="8", head_dim="64", tile_q="64", **model)
-
-        def told(rows):
-            return [{**row, **known} for row in rows]
-
         words = "gb10, no mask, batch 8, D=64, Q tile 64, lockstep, LRU"
-        table = self.changed("misses.csv", told)
-        self.assertIn(words, " ".join(self.drawn("misses_by_length", [table])).replace("\n", " "))
-        titled = self.drawn("misses_by_length", [table, "--title", "Fig. 1"])
+        path = self.changed("misses.csv", known)
+        self.assertIn(words, " ".join(self.drawn("misses_by_length", [path])).replace("\n", " "))
+        titled = self.drawn("misses_by_length", [path, "--title", "Fig. 1"])
         self.assertIn("Fig. 1", " ".join(titled))
 
     def test_a_miss_curve_takes_a_sweep_and_names_its_points(self):
         folder = Path(self.folder.name)
-        points = [
-            (f"{i:012x}", 1024 << i, scan) for i in range(5) for scan in ("linear", "sawtooth")
-        ]
-        points = [(f"{i:012x}", seq, scan) for i, (_, seq, scan) in enumerate(points)]
-        rows = "".join(f"predicted,{scan},{seq},{name}\n" for name, seq, scan in points)
-        (folder / "results.csv").write_text("source,scan,seq_kv,run_id\n" + rows)
-        steps = "".join(
-            f"{n},{s},{at},{9 - at // 4096}\n" for n, _, s in points for at in (0, 4096, 8192)
-        )
-        (folder / "curve.csv").write_text("run_id,scan,capacity_bytes,miss_sectors\n" + steps)
-        words = self.drawn("miss_curve", [folder / "curve.csv"])
-        for text in ("S=1K", "S=2K", "S=4K", "S=8K", "S=16K", "linear", "sawtooth"):
-            self.assertIn(text, words)
-        self.assertNotIn("point", " ".join(words))
+        points = [(1024 << i, scan) for i in range(5) for scan in ("linear", "sawtooth")]
+        points = [f"predicted,{scan},{seq},{i:012x}" for i, (seq, scan) in enumerate(points)]
+        columns = "source,scan,seq_kv,run_id"
+        (folder / "results.csv").write_text("\n".join([columns, *points]) + "\n")
+        steps = [f"{p},{at},{9 - at // 4096}" for p in points for at in (0, 4096, 8192)]
+        steps = "\n".join([columns + ",capacity_bytes,miss_sectors", *steps]) + "\n"
+        (folder / "deep").mkdir()
+        (folder / "deep" / "both.csv").write_text(steps)  # no other table tells what its points are
+        (folder / "curve.csv").write_text(re.sub("(?m)^[^,]*,(.*?),.*?,", r"\1,", steps))
+        for path in (folder / "curve.csv", folder / "deep" / "both.csv"):
+            words = self.drawn("miss_curve", [path])
+            for text in ("S=1K", "S=2K", "S=4K", "S=8K", "S=16K", "linear", "sawtooth"):
+                self.assertIn(text, words)
+            self.assertNotIn("point", " ".join(words))
+        import miss_curve
+
+        figure = miss_curve.draw(str(folder / "deep" / "both.csv"))
+        self.assertEqual(list(figure.axes[0].lines[0].get_ydata()), [8, 7, 7])
+
+    def test_panels_that_share_an_axis_show_all_their_points_and_bytes_have_units(self):
+        import xy
+
+        few = dict(l2_read_miss_sectors=9 << 20, cold_read_sectors=9 << 20, mask="none")
+        path = self.changed("misses.csv", few, few | dict(l2_read_miss_sectors=45613056, mask="w"))
+        figure = xy.draw([path], "seq_kv", "misses", facet="mask", log="none")
+        low, high = figure.axes[0].get_ylim()
+        self.assertTrue(low == 0 and high > 45613056, (low, high))  # of the second panel
+        for sizes in ((8, 16, 32), (9, 12, 15)):
+            path = Path(self.folder.name) / f"{sizes[0]}.csv"
+            rows = "".join(f"{size << 20},1\n" for size in sizes)
+            path.write_text("l2_bytes,dram_read_sectors\n" + rows)
+            figure = xy.draw([str(path)], "l2_bytes", "dram_read_sectors")
+            figure.canvas.draw()
+            texts = [text.get_text() for text in figure.axes[0].get_xticklabels()]
+            self.assertTrue(all(text.endswith(" MiB") for text in texts), texts)
 
     def test_series_at_one_place_stand_side_by_side_and_lines_below_stick_out(self):
         import xy
 
-        def alike(rows):
-            return [
-                {**row, "launch": n, "seq_kv": "1024", "seq_q": "1024"}
-                for n in "ab"
-                for row in rows
-            ]
-
-        table = self.changed("scans.csv", alike)
-        figure = xy.draw([table], "scan", "misses", facet="mask")
-        places = [
-            tuple(line.get_xdata()) for line in figure.axes[0].lines if line.get_marker() in "os"
-        ]
-        self.assertEqual(len(set(places)), 2)
+        path = self.changed("scans.csv", dict(seq_kv=1, launch="a"), dict(seq_kv=1, launch="b"))
+        figure = xy.draw([path], "scan", "misses", facet="mask")
+        lines = [line for line in figure.axes[0].lines if line.get_marker() in "os"]
+        self.assertEqual(len({tuple(line.get_xdata()) for line in lines}), 2)
         figure = xy.draw([str(TABLES / "misses.csv")], "seq_kv", "misses")
-        widths = [
-            line.get_linewidth() for line in figure.axes[0].lines if line.get_marker() in "os"
-        ]
+        lines = [line for line in figure.axes[0].lines if line.get_marker() in "os"]
+        widths = [line.get_linewidth() for line in lines]
         self.assertGreater(widths[0], widths[1])
 
     def test_no_legend_lies_over_data_and_ticks_do_not_collide(self):
@@ -233,6 +235,8 @@ class Figures(unittest.TestCase):
         import validation
 
         drawn["validation"] = validation.draw(str(TABLES / "errors.csv"))
+        decade = [dict(predicted=n, measured=n) for n in range(300, 601, 50)]
+        drawn["decade"] = validation.draw(self.changed("errors.csv", *decade))
         for name, figure in drawn.items():
             figure.canvas.draw()
             legend = figure.axes[-1].get_legend() or figure.axes[0].get_legend()
@@ -242,7 +246,11 @@ class Figures(unittest.TestCase):
                     any(box.overlaps(a.get_window_extent()) for a in figure.axes), name
                 )
             for axes in figure.axes:
-                boxes = [t.get_window_extent() for t in axes.get_xticklabels() if t.get_text()]
+                ticks = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
+                low, high = axes.get_xlim()
+                ticks = [t for t in ticks if t.get_text() and low <= t.get_position()[0] <= high]
+                boxes = [t.get_window_extent() for t in ticks]
+                boxes.sort(key=lambda box: box.x0)
                 pairs = zip(boxes, boxes[1:])
                 self.assertFalse(any(a.overlaps(b) for a, b in pairs), name)
 
@@ -260,9 +268,8 @@ class Figures(unittest.TestCase):
         path.write_text(claims)
         figure = draw.predicted_published(str(path))
         figure.canvas.draw()
-        left, right = (
-            [t for t in a.get_yticklabels()] for a in (figure.axes[0], figure.axes[0].child_axes[0])
-        )
+        both = figure.axes[0], figure.axes[0].child_axes[0]
+        left, right = (list(axes.get_yticklabels()) for axes in both)
         names = ["misses", "removed causal", "throughput", "copy"]
         self.assertEqual([t.get_text() for t in left], names)
         self.assertEqual(right[2].get_text(), "2.4 / 1.44 TFLOP/s")
@@ -271,10 +278,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(crossing, [])
 
     def test_a_table_without_rows_is_refused(self):
-        table = Path(self.folder.name) / "empty.csv"
-        header = (TABLES / "ctas.csv").read_text(encoding="utf-8").splitlines()[0]
-        table.write_text(header + "\n", encoding="utf-8")
-        self.refused("hit_rate", [str(table)], "no rows")
+        path = Path(self.folder.name) / "empty.csv"
+        path.write_text((TABLES / "ctas.csv").read_text().partition("\n")[0] + "\n")
+        self.refused("hit_rate", [str(path)], "no rows")
 
 
 if __name__ == "__main__":
@@ -284,6 +290,6 @@ if __name__ == "__main__":
         print("skipped: this Python has no matplotlib")
         sys.exit(SKIPPED)
     for block in TEXT.read_text(encoding="utf-8").split("# ")[1:]:
-        name, table = block.split("\n", 1)
-        (TABLES / name).write_text(table, encoding="utf-8")
+        name, rows = block.split("\n", 1)
+        (TABLES / name).write_text(rows, encoding="utf-8")
     unittest.main(verbosity=2)

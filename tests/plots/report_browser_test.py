@@ -48,13 +48,9 @@ const act = () => {
   key(document.activeElement, "Enter");
   seen.selected = [...document.querySelectorAll("tr[aria-selected=true]")].map((row) => row.rowIndex);
   seen.wave = [$("wave-text").textContent, $("range").textContent];
-  key($("map"), "."); seen.stepped = $("wave-text").textContent;
-  key($("map"), "End"); seen.end = $("wave-text").textContent;
-  key($("map"), "+"); seen.zoomed = $("range").textContent;
-  key($("map"), "ArrowLeft"); seen.panned = $("range").textContent;
-  key($("map"), "0");
-  const pixels = $("map").getContext("2d").getImageData(31, 0, 1, 1).data;
-  seen.idle = [...pixels];
+  key($("map"), "."); seen.stepped = $("wave-text").textContent; key($("map"), "End"); seen.end = $("wave-text").textContent;
+  key($("map"), "+"); seen.zoomed = $("range").textContent; key($("map"), "ArrowLeft"); seen.panned = $("range").textContent;
+  key($("map"), "0"); seen.idle = [...$("map").getContext("2d").getImageData(31, 0, 1, 1).data];
   seen.pairs = $("pair-summary").textContent;
   seen.compared = $("compared-summary").textContent;
   seen.marks = document.querySelectorAll("#compared-picture [tabindex='0']").length;

@@ -46,9 +46,8 @@ def make(folder, points):
         if worker < CTAS - 1 or step < STEPS // 2
     ]
     write(folder / "wave.csv", "run_id scan step worker kv_tile", wave)
-    compared = [["timed", "dram_read_sectors", 110, 100, "linear"]]
-    compared += [["timed", "dram_read_sectors", 80, 100, "sawtooth"]]
-    compared += [["timed", "dram_read_sectors", 130, 100, "reverse"]]
+    counts = [(110, 100, "linear"), (80, 100, "sawtooth"), (130, 100, "reverse")]
+    compared = [["timed", "dram_read_sectors", *count] for count in counts]
     write(folder / "compare.csv", "group counter predicted measured scan", compared)
 
 
