@@ -17,7 +17,7 @@ SAID = {"dram_read_sectors": "DRAM reads", "misses": "L2 misses"}
 COMPARED = ["system", "kernel", *points.SCHEDULE, "dq", "pack_gqa", "small_kernels", "lse"]
 PROBLEM = [c for c in points.POINT if c not in COMPARED]
 MODEL = [c for c in points.MODEL if c != "costs"]  # which come with a system or kernel
-USUAL = (("scan", "linear"), ("q_order", "ascending"))
+USUAL = {"scan": "linear", "q_order": "ascending"}  # of the first system and kernel
 APART = ("gpu", "pass", "mask", "head_dim")  # whose changes have no common median
 
 
@@ -92,13 +92,15 @@ def sentence(usual, others, what, over, doubt, chosen):
     better = [] if doubt else [line for line in others if is_better(line)]
     less = [line for line in others if min(seems(line, key) for key in LEAST) < 0]
     less = [line for line in less if seems(line, "time") < 1] or less
-    if not (chosen or less):
-        faster = " or is 1 % faster" * any(line["time"] for line in others)
-        median_of = over and f" in the median{over}"
-        return f"Nothing here reads 5 % less{faster} than {usual}{median_of}{doubt}.", "", ""
-    best = chosen or best_of(better or less, sure if better else seems)
+    best = chosen or best_of(better or less or others, sure if better else seems)
     named = (what, "reads"), ("time", "time")
     said = ", ".join(said_of(name, key, best, over, doubt) for name, key in named if best[key])
+    if not (chosen or less):
+        faster = " or is 1 % faster" * any(line["time"] for line in others)
+        nothing = f"Nothing here reads 5 % less{faster} than {usual}"
+        if over and any(side(k, low, low) < 0 for k, (low, _) in best["ends"].items()):
+            return f"{nothing} in the median; at one ", best["name"], f" does: {said}{doubt}."
+        return f"{nothing}{over and ' in the median' + over}{doubt}.", "", ""
     if best in better:
         effects = effect(best, what.replace("DRAM ", ""))
         return "Take ", best["name"], f" instead of {usual} ({effects}): {said}."
@@ -112,8 +114,8 @@ def sentence(usual, others, what, over, doubt, chosen):
 
 def doubt_of(rows):
     """Why the ends of these predictions are no errors; empty where all were judged."""
-    doubts = {row.get("judged") or "none" for row in rows}
-    doubts = {judged for judged in doubts if judged.startswith(NOT_JUDGED)}
+    judged = {row.get("judged") or "none" for row in rows}
+    doubts = {text for text in judged if text.startswith(NOT_JUDGED)}
     if not doubts:
         return ""
     if "none" not in doubts:
@@ -132,15 +134,17 @@ def trust(found, source):
         launches = f", medians of {most} launches" if most > 1 else ""
         return f"{source.capitalize()} on {gpus}{launches}."
     models = dict.fromkeys(words.name(row, ("timing", "l2")) for row in rows)
-    apart, said = points.varying(rows, [], columns_in(rows, PROBLEM + COMPARED)), []
-    named = {}
+    apart, named, said = points.varying(rows, [], columns_in(rows, PROBLEM + COMPARED)), {}, []
     for row in rows:
         named.setdefault(row.get("judged") or "none", []).append(words.name(row, apart))
     for judged, names in named.items():
         whose = " and ".join(names) if len(names) <= MOST_JUDGED else f"{len(names)} points"
-        text = f"{whose} " * (len(named) > 1) + "not " * judged.startswith(NOT_JUDGED)
+        is_open = judged.startswith(NOT_JUDGED)
+        text = f"{whose} " * (len(named) > 1) + (
+            "not judged there; " if is_open else "judged there: "
+        )
         how = judged.replace("costs of", "costs borrowed from").removeprefix("borrowed: ")
-        said.append(text + f"judged there: {how}".removesuffix(": none"))
+        said.append((text + how).removesuffix("; none"))
     by = " by " * any(models) + " or ".join(models)
     return f"Predicted for {gpus}{by}; {'; '.join(said)}."
 
@@ -185,8 +189,8 @@ def answer(found, shown, source):
         key = table.cells(point["row"], problem)
         problems.setdefault(key, {})[name_of(point["row"])] = numbers_of(point)
     chosen, marked = searched(rows)
-    first = [row for row in rows if all(row.get(c) == rows[0].get(c) for c in COMPARED[:2])]
-    plain = (row for row in first if all(row.get(c, v) == v for c, v in USUAL))
+    cells = USUAL | {column: rows[0].get(column) for column in COMPARED[:2]}
+    plain = (row for row in rows if all(row.get(c, v) == v for c, v in cells.items()))
     usual = name_of(marked or next(plain, rows[0]))
     both = [of for of in problems.values() if usual in of and len(of) > 1]
 
@@ -216,10 +220,8 @@ def answer(found, shown, source):
         known = dict(lead=lead, best=best, text=text, usual=usual, sure=trust(about, source))
         return known | dict(what=what, lines=shortened(lines, best, usual))
     apart = points.varying(rows, [], columns_in(rows, (*PROBLEM, *points.MODEL, *COMPARED)))
-    lines = [
-        {"name": words.name(point["row"], apart) or "the point"} | numbers_of(point)
-        for point in there
-    ]
+    names = [words.name(point["row"], apart) or "the point" for point in there]
+    lines = [dict(name=name) | numbers_of(point) for name, point in zip(names, there)]
     said = []
     for key, name, unit in (("reads", what, "sectors"), ("time", "time", "\N{MICRO SIGN}s")):
         values = [line[key][0] for line in lines if line[key]]
