@@ -104,11 +104,10 @@ def sentence(usual, others, what, over, doubt, chosen):
     if best in better:
         effects = effect(best, what.replace("DRAM ", ""))
         return "Take ", best["name"], f" instead of {usual} ({effects}): {said}."
-    start = "The nearest is " if seems(best, "time") < 1 else "Fewer reads, but slower, has "
-    start = "`sawtooth search` chose " if chosen else start
-    if doubt:
-        start = start if chosen else "A hypothesis worth a measurement: "
+    if doubt or chosen:
+        start = "`sawtooth search` chose " if chosen else "A hypothesis worth a measurement: "
         return start, best["name"], f" instead of {usual}: {said}{doubt}."
+    start = "The nearest is " if seems(best, "time") < 1 else "Fewer reads, but slower, has "
     return f"Nothing here is surely better than {usual}. {start}", best["name"], f": {said}."
 
 
