@@ -16,12 +16,7 @@ from draws import mix
 from layout import LINE, SECTOR, TENSORS
 from schedule import Replay
 
-COUNTERS = (
-    *OF_ONE_BLOCK,
-    "fabric_read_sectors",
-    "fabric_read_miss_sectors",
-    "dram_write_sectors",
-)
+COUNTERS = (*OF_ONE_BLOCK, "fabric_read_sectors", "fabric_read_miss_sectors", "dram_write_sectors")
 
 
 class Half:

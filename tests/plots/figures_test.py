@@ -43,12 +43,7 @@ REFUSED = {
     ("misses_by_length", "nothing.csv"): "nothing.csv: cannot be read",
     ("no_figure", "scans.csv"): "'no_figure' is no figure; allowed: xy,",
     ("reads_by_lenght", "lengths.csv"): "is no figure; did you mean reads_by_length?; allowed: xy,",
-    (
-        "reads_by_length",
-        "lengths.csv",
-        "--where",
-        "seq_kv=1024",
-    ): "one seq_kv alone is no line",
+    ("reads_by_length", "lengths.csv", "--where", "seq_kv=1024"): "one seq_kv alone is no line",
     ("xy", "scans.csv"): "needs --",
     ("xy", "scans.csv", "--x", "scan", "--y", "masks"): "no column masks",
     ("xy", "scans.csv", "--x", "scan", "--y", "misses", "--hue", "scan"): "differ in mask",

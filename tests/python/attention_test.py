@@ -32,11 +32,7 @@ class DLTensor(ctypes.Structure):
 
 
 class DLManagedTensor(ctypes.Structure):
-    _fields_ = [
-        ("tensor", DLTensor),
-        ("context", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-    ]
+    _fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
 
 def packed(shape):
