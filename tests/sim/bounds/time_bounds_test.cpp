@@ -8,15 +8,17 @@ namespace sawtooth::sim {
 namespace {
 
 Gpu small_gpu() {
-  return {.name = "small",
-          .sms = 4,
-          .l2_bytes = 1 << 14,
-          .dram_gb_per_s = 100,
-          .latency_near_ns = 150,
-          .latency_far_ns = 250,
-          .latency_dram_ns = 400,
-          .sm_spread = 0.001,
-          .launch_ns = 5000};
+  Gpu gpu;
+  gpu.name = "small";
+  gpu.sms = 4;
+  gpu.l2_bytes = 1 << 14;
+  gpu.latency_near_ns = 150;
+  gpu.latency_far_ns = 250;
+  gpu.latency_dram_ns = 400;
+  gpu.dram_gb_per_s = 100;
+  gpu.launch_ns = 5000;
+  gpu.sm_spread = 0.001;
+  return gpu;
 }
 
 // 256 FLOP and one exponential a step, 1000 ns together.

@@ -8,7 +8,12 @@ namespace sawtooth::sim {
 namespace {
 
 Gpu profile() {
-  return {.sms = 132, .l2_bytes = 1 << 20, .latency_near_ns = 150, .latency_dram_ns = 400};
+  Gpu gpu;
+  gpu.sms = 132;
+  gpu.l2_bytes = 1 << 20;
+  gpu.latency_near_ns = 150;
+  gpu.latency_dram_ns = 400;
+  return gpu;
 }
 
 // 4 x 100 x 10 x 10 FLOP in 40 ns and 1000 exponentials in 100 ns at the kernel's rates.

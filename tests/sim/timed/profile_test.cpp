@@ -13,17 +13,19 @@ namespace sawtooth::sim {
 namespace {
 
 Gpu two_halves() {
-  return {.sms = 132,
-          .l2_bytes = 60 << 20,
-          .l2_halves = 2,
-          .l2_ways = 16,
-          .l2_reserved_share = 0.03,
-          .l2_scattered_share = 0.07,
-          .latency_near_ns = 150,
-          .latency_far_ns = 250,
-          .latency_dram_ns = 400,
-          .launch_ns = 4000,
-          .refill_ns = 700};
+  Gpu gpu;
+  gpu.sms = 132;
+  gpu.l2_bytes = 60 << 20;
+  gpu.l2_halves = 2;
+  gpu.l2_ways = 16;
+  gpu.l2_reserved_share = 0.03;
+  gpu.l2_scattered_share = 0.07;
+  gpu.latency_near_ns = 150;
+  gpu.latency_far_ns = 250;
+  gpu.latency_dram_ns = 400;
+  gpu.launch_ns = 4000;
+  gpu.refill_ns = 700;
+  return gpu;
 }
 
 Request timed() {
