@@ -57,8 +57,7 @@ TEST(KnownSystem, HasThePublishedTilesAndOrder) {
       {"flash-attention-3-backward", "h200", "128", "none", "80x128 grid ascending"},
       {"flash-attention-3-backward", "h200", "128", "causal", "64x128 grid ascending"},
       {"flash-attention-3-backward", "h200", "256", "none", "64x80 grid ascending"},
-      {"flash-attention-3-deterministic", "h200", "128", "causal", "64x128 grid descending"},
-  };
+      {"flash-attention-3-deterministic", "h200", "128", "causal", "64x128 grid descending"}};
   for (const auto& [system, gpu, head_dim, mask, schedule] : cases) {
     const Point point = point_of(
         {{"system", system}, {"gpu", gpu}, {"head-dim", head_dim}, {"mask", mask}, {"seq", "16K"}});

@@ -59,8 +59,7 @@ TEST(Scan, VisitsTilesAsWorkedOutByHand) {
       {scan_id<AttachScan>, {.tiles = 4, .attach_position = 2}, {2, 3, 0, 1}},
       // Items 5 and 6 of heads with 4 tiles begin at tiles 5 mod 4 and 6 mod 4.
       {scan_id<ShiftScan>, {.tiles = 4, .item = 5}, {1, 2, 3, 0}},
-      {scan_id<ShiftScan>, {.tiles = 4, .item = 6}, {2, 3, 0, 1}},
-  };
+      {scan_id<ShiftScan>, {.tiles = 4, .item = 6}, {2, 3, 0, 1}}};
   for (const Case& one : cases)
     EXPECT_EQ(positions(one.scan, one.context), one.visited)
         << Scans::info()[static_cast<size_t>(one.scan.index)].name;

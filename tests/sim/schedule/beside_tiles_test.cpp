@@ -53,12 +53,10 @@ struct Recorded {
 };
 
 TEST(RowsPastTheEnd, AreThoseThatTheHopperKernelReceived) {
-  for (const Recorded& one : {
-           Recorded{46592, 128, {.q_rows = 128, .kv_rows = 176}, 279'552},
-           Recorded{87552, 128, {.q_rows = 128, .kv_rows = 176}, 1'050'624},
-           Recorded{114688, 64, {.q_rows = 192, .kv_rows = 128}, 512},
-           Recorded{161792, 64, {.q_rows = 192, .kv_rows = 128}, 256},
-       }) {
+  for (const Recorded& one : {Recorded{46592, 128, {.q_rows = 128, .kv_rows = 176}, 279'552},
+                              Recorded{87552, 128, {.q_rows = 128, .kv_rows = 176}, 1'050'624},
+                              Recorded{114688, 64, {.q_rows = 192, .kv_rows = 128}, 512},
+                              Recorded{161792, 64, {.q_rows = 192, .kv_rows = 128}, 256}}) {
     Request request;
     request.problem = {.seq_q = one.seq, .seq_kv = one.seq, .head_dim = one.head_dim};
     request.tiling = one.tiling;

@@ -128,12 +128,10 @@ TEST(Serving, WhatIsNotDefinedIsRefusedByItsKey) {
       {"prefix", [](ServingProblem& s) { s.request.sequences.prefix = {.keys = 256, .group = 2}; }},
       {"cascade", [](ServingProblem& s) { s.request.cascade = true; }},
       {"page-rows", [](ServingProblem& s) { s.page(48, 0); }},
-      {"prefix",
-       [](ServingProblem& s) {
+      {"prefix", [](ServingProblem& s) {
          s.page(128, 0);
          s.request.sequences.prefix = {.keys = 64, .group = 2};
-       }},
-  };
+       }}};
   const Case cascades[] = {
       {"kv-split", [](ServingProblem& s) { s.request.schedule.kv_split = 2; }},
       {"launch", [](ServingProblem& s) { s.request.schedule.launch = launch_id<BalancedLaunch>; }},
@@ -143,13 +141,11 @@ TEST(Serving, WhatIsNotDefinedIsRefusedByItsKey) {
          s.request.problem.mask = {MaskKind::window, 8};
        }},
       {"cascade", [](ServingProblem& s) { s.request.problem.seq_q = 65; }},
-      {"cascade",
-       [](ServingProblem& s) {
+      {"cascade", [](ServingProblem& s) {
          s.request.problem.mask = {MaskKind::causal, 0};
          s.request.problem.seq_q = 3;
          s.request.sequences.prefix.keys = 128;
-       }},
-  };
+       }}};
   const auto usual = [](ServingProblem& s) {
     s.request.problem = {.batch = 2, .seq_q = 1, .seq_kv = 129};
     s.request.tiling = {64, 64};

@@ -43,8 +43,7 @@ constexpr Case cases[] = {
     // A B fill ways 0, 1 and a b ways 2, 3. The bits now point at way 0, the oldest, but its half
     // has no evict_first: C takes way 2 or 3, and of these the one its bit points at: b was last,
     // so a in way 2 leaves. b hits, A B hit.
-    {"a tree turns aside from a higher priority", plru, {}, "ABabCbABa", "MMMMMHHHM"},
-};
+    {"a tree turns aside from a higher priority", plru, {}, "ABabCbABa", "MMMMMHHHM"}};
 
 TEST(Priorities, DecideWhichLineLeaves) {
   for (const Case& one : cases) {

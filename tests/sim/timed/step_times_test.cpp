@@ -20,21 +20,20 @@ TEST(TimedWavefront, ALoneWorkerTakesItsStepsAndTheLatencyThatItDoesNotHide) {
     std::optional<Leads> leads;
     double expected_ns, without_stalls_ns;
   };
-  for (const Case& one : {
-           // Q and the first tile come after 400 ns; every later tile is asked for a step ahead.
-           Case{400, 2, {}, 400 + 4 * step_ns, 400 + 4 * step_ns},
-           // Each tile is asked for when the step before begins, so steps begin 1500 ns apart.
-           Case{1500, 2, {}, 4 * 1500 + step_ns, 1500 + 4 * step_ns},
-           // A third stage hides two steps of latency.
-           Case{1500, 3, {}, 1500 + 4 * step_ns, 1500 + 4 * step_ns},
-           // Q comes after 400 ns; then each step waits 400 ns for K, computes half of its time,
-           // waits 400 ns for V and computes the rest.
-           Case{400, 2, Leads{0, 0}, 400 + 4 * (400 + 400 + step_ns), 400 + 4 * step_ns},
-           // Tiles asked for 300 ns before their use come 100 ns late; the first K comes with Q.
-           Case{400, 2, Leads{0.3, 0.3}, 400 + 4 * step_ns + 7 * 100, 400 + 4 * step_ns},
-           Case{400, 2, Leads{0.3, 0.4}, 400 + 4 * step_ns + 3 * 100, 400 + 4 * step_ns},
-           Case{400, 2, Leads{2.25, 0.5}, 400 + 4 * step_ns, 400 + 4 * step_ns},
-       }) {
+  for (const Case& one :
+       {// Q and the first tile come after 400 ns; every later tile is asked for a step ahead.
+        Case{400, 2, {}, 400 + 4 * step_ns, 400 + 4 * step_ns},
+        // Each tile is asked for when the step before begins, so steps begin 1500 ns apart.
+        Case{1500, 2, {}, 4 * 1500 + step_ns, 1500 + 4 * step_ns},
+        // A third stage hides two steps of latency.
+        Case{1500, 3, {}, 1500 + 4 * step_ns, 1500 + 4 * step_ns},
+        // Q comes after 400 ns; then each step waits 400 ns for K, computes half of its time,
+        // waits 400 ns for V and computes the rest.
+        Case{400, 2, Leads{0, 0}, 400 + 4 * (400 + 400 + step_ns), 400 + 4 * step_ns},
+        // Tiles asked for 300 ns before their use come 100 ns late; the first K comes with Q.
+        Case{400, 2, Leads{0.3, 0.3}, 400 + 4 * step_ns + 7 * 100, 400 + 4 * step_ns},
+        Case{400, 2, Leads{0.3, 0.4}, 400 + 4 * step_ns + 3 * 100, 400 + 4 * step_ns},
+        Case{400, 2, Leads{2.25, 0.5}, 400 + 4 * step_ns, 400 + 4 * step_ns}}) {
     SCOPED_TRACE(one.expected_ns);
     TimedParameters parameters = plain_parameters(1);
     parameters.l2.dram_ns = one.dram_ns;

@@ -274,8 +274,7 @@ const Case cases[] = {
        call.problem.head_dim = 40;
        call.tiling.q_rows = 10;
      },
-     ""},
-};
+     ""}};
 
 /// Whether `work` ends without a UsageError.
 template <class Work>
