@@ -15,8 +15,9 @@ constexpr const char* program_line =
     "the cache locality of GPU attention, predicted, executed, measured";
 
 // Names of the groups, in their order.
-constexpr std::string_view group_titles[] = {"Problem", "Schedule", "Where it runs", "Model",
-                                             "Output"};
+constexpr std::string_view group_titles[] = {
+    "Problem", "Schedule (defaults: on h100 and h200 those of a plain call of the kernels)",
+    "Where it runs", "Model", "Output"};
 constexpr std::string_view own_title = "Options";
 
 constexpr std::string_view exit_codes =
@@ -129,7 +130,8 @@ std::string command_help(const Command& command) {
       << wrapped(command.description, line_width(), 2) << "\n";
   std::string_view before;
   for_each_option(command, [&](std::string_view title, const OptionSpec& option, auto value) {
-    if (std::exchange(before, title) != title) out << "\n" << bold(title, Output::standard) << "\n";
+    if (std::exchange(before, title) != title)
+      out << "\n" << bold(wrapped(std::string(title), line_width(), 2), Output::standard) << "\n";
     std::string left = "--" + std::string(option.key);
     if (!value.empty()) left.append(" ").append(value);
     print_row(out, left, explanation(option));

@@ -59,6 +59,24 @@ std::vector<Column> varying(const std::vector<CsvRow>& rows) {
   return columns;
 }
 
+// "all: kernel hopper, tile-q 128 ...": what the columns leave out of the schedule, which a plain
+// call has from the kernel and GPU.
+std::string shared_schedule(const std::vector<CsvRow>& rows) {
+  std::string text;
+  for (const size_t at :
+       {result_column("kernel"), result_column("tile_q"), result_column("tile_kv"),
+        result_column("section"), result_column("q_order"), result_column("launch"),
+        result_column("workers"), result_column("scan")}) {
+    const std::string& cell = rows.front()[at];
+    if (cell.empty() || !std::ranges::all_of(rows, [&](auto& row) { return row[at] == cell; }))
+      continue;
+    std::string key(result_columns[at].name);
+    std::ranges::replace(key, '_', '-');
+    text += (text.empty() ? "all: " : ", ") + key + " " + cell;
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 // With where they lie: 90 %, or the range over models where none was judged.
 Column dram_reads(const std::vector<CsvRow>& rows) {
   constexpr size_t reads = result_column("dram_read_sectors");
@@ -187,7 +205,7 @@ std::string short_table(const std::vector<CsvRow>& all_rows,
     line.erase(line.find_last_not_of(' ') + 1);
     text += (text.empty() ? bold(line, Output::standard) : line) + "\n";
   }
-  return text;
+  return text + (rows.empty() ? "" : shared_schedule(rows));
 }
 
 }  // namespace sawtooth::experiments

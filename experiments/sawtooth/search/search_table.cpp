@@ -50,23 +50,6 @@ CsvRow row_of(const Verdict& verdict, const SpaceBounds& bounds) {
   return row;
 }
 
-// "all: kernel hopper, tile-q 128 ...": what the shown schedules have in common.
-std::string shared_keys(const std::vector<const Verdict*>& shown) {
-  std::string text;
-  for (const OptionSpec& option : option_table()) {
-    if (option.field.print == nullptr || option.key == "tiles" ||
-        (option.group != OptionGroup::schedule && option.key != "kernel"))
-      continue;
-    const std::string value = shown.front()->candidate->point.text(option.key);
-    const bool shared = std::ranges::all_of(shown, [&](const Verdict* verdict) {
-      return verdict->candidate->point.text(option.key) == value;
-    });
-    if (!shared || value.empty() || value == option.default_text) continue;
-    text.append(text.empty() ? "all: " : ", ").append(option.key).append(" ").append(value);
-  }
-  return text.empty() ? text : text + "\n";
-}
-
 }  // namespace
 
 SpaceBounds bounds_of(const Shape& shape) {
@@ -145,7 +128,6 @@ std::string search_summary(const SearchedShape& searched, const SpaceBounds& bou
   }
   std::vector<CsvRow> rows;
   for (const Verdict* verdict : shown) rows.push_back(verdict->row);
-  if (shown.size() > 1) text << shared_keys(shown);
   text << short_table(rows, labels);
   if (best == nullptr) return text.str() + "no schedule that was decided keeps the constraints\n";
   const auto part = [&](const char* what, const Objective& objective, std::optional<double> bound) {

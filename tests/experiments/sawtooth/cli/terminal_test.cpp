@@ -72,7 +72,7 @@ TEST(Help, FitsTheWidthThatItIsGiven) {
 }
 
 TEST(Help, HasGroupsAndIsWhatAProgramWithoutACommandLacks) {
-  EXPECT_THAT(run_program("simulate --help").out, HasSubstr("Schedule\n"));
+  EXPECT_THAT(run_program("simulate --help").out, HasSubstr("\nSchedule ("));
   EXPECT_EQ(run_program("").exit_code, 2);
 }
 

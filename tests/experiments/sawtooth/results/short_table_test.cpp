@@ -31,7 +31,7 @@ TEST(ShortTable, ShowsWhatVariesAndReadsInMultiplesOfTheCompulsoryOnes) {
 TEST(ShortTable, LeavesOutWhatNoRowHas) {
   EXPECT_EQ(short_table({row("linear", "100", "600", "")}),
             "DRAM reads / compulsory  model          judged\n"
-            "                   1.50  timed, halves  measured\n");
+            "                   1.50  timed, halves  measured\nall: scan linear\n");
 }
 
 TEST(ShortTable, CountsSectorsWhereTheCompulsoryOnesAreNotKnown) {
@@ -42,7 +42,7 @@ TEST(ShortTable, CountsSectorsWhereTheCompulsoryOnesAreNotKnown) {
   measured[result_column("source")] = "measured";
   EXPECT_EQ(short_table({measured}),
             "DRAM reads (sectors)  model\n"
-            "                 600  measured\n");
+            "                 600  measured\nall: scan linear\n");
 }
 
 // Quantiles of type 7: of 10, 20 and 40 the median is 20, 10 % lie below 12 and 90 % below 36.
@@ -59,7 +59,8 @@ TEST(ShortTable, JoinsTheRepetitionsOfAPoint) {
   rows[0][result_column("dram_read_sectors")] = "800";
   EXPECT_EQ(short_table(rows),
             "DRAM reads / compulsory  time (us)  10 to 90 % (us)  model\n"
-            "                   1.50       20.0     12.0 to 36.0  measured, median of 3\n");
+            "                   1.50       20.0     12.0 to 36.0  measured, median of 3\n"
+            "all: scan linear\n");
 }
 
 }  // namespace
