@@ -144,14 +144,14 @@ std::string verdict_on(Rows rows, const Advised& today) {
   if (fastest.verdict == Effect::pays)
     return "An order pays: " + text_of(best->point, keys) + "; time " + text_of(fastest.time) +
            ", DRAM reads " + text_of(fastest.dram) + ".";
+  const std::string reads = most_reads(frugal) < -same_reads_percent
+                                ? " Fewest DRAM reads: " + text_of(fewest->point, keys) + ", " +
+                                      text_of(frugal.dram) + "."
+                                : " None has surely fewer DRAM reads.";
   if (today.forecast.half_width || today.forecast.change_error)
-    return "No order is surely 1 % faster.";
-  return "No verdict on time, whose errors are not known here (judged: " +
-         today.point.judgement.text() + "). " +
-         (most_reads(frugal) < -same_reads_percent
-              ? "Fewest DRAM reads: " + text_of(fewest->point, keys) + ", " + text_of(frugal.dram)
-              : "No order has surely fewer DRAM reads") +
-         ".";
+    return "None of these orders is surely 1 % faster." + reads;
+  return "No verdict on time, of which no interval is known here (judged: " +
+         today.point.judgement.text() + ")." + reads;
 }
 
 void print_problem(Rows rows, bool scan_given) {

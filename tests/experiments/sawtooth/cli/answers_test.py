@@ -140,6 +140,10 @@ class Advice(unittest.TestCase):
         self.assertNotIn("pays", said)
         self.assertNotRegex(said, r"\(0\.0 to \+?0\.0\)")
         self.assertIn("No verdict on time", said)
+        judged = shown(f"advise --gpu h200 {GQA} --seq 64K --launch static")
+        self.assertRegex(
+            judged, r"None of these orders is surely .* Fewest DRAM reads: .*attach, -"
+        )
 
     def test_an_order_pays_where_the_whole_interval_lies_beyond_1_percent(self):
         words = f"advise --gpu h200 {GQA} --launch static,dynamic --section 1,all"
