@@ -140,7 +140,7 @@ class Advice(unittest.TestCase):
         self.assertNotIn("pays", said)
         self.assertNotRegex(said, r"\(0\.0 to \+?0\.0\)")
         self.assertIn("No verdict on time", said)
-        judged = shown(f"advise --gpu h200 {GQA} --seq 64K --launch static")
+        judged = shown(f"advise --gpu h200 {GQA} --seq 32K --launch static")
         self.assertRegex(
             judged, r"None of these orders is surely .* Fewest DRAM reads: .*attach, -"
         )
