@@ -5,6 +5,7 @@
 #include <boost/program_options.hpp>
 
 #include "experiments/sawtooth/inputs/option_schema.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
@@ -73,6 +74,7 @@ ParsedCommandLine parse_command_line(const Command& command, const Arguments& ar
       if (operand.starts_with('-') && operand != "-")
         throw UsageError(operand + ": options have two dashes; see `sawtooth " +
                          std::string(command.name) + " --help`");
+      note_input(operand);  // before an output takes its name, or one beside it
       parsed.operands.push_back(operand);
       continue;
     }

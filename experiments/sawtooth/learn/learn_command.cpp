@@ -341,6 +341,7 @@ LearnOptions parse(const Command& command, const Arguments& arguments) {
 int run_learn(const Command& command, const Arguments& arguments) {
   const LearnOptions options = parse(command, arguments);
   Catalog catalog;
+  note_input(options.options.value_or("rows", ""));
   OutputFile output(options.options.value_or("output", ""));
   std::optional<OutputFile> csv;
   if (options.options.has("csv")) csv.emplace(options.options.value_or("csv", ""));

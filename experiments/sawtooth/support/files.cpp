@@ -25,7 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* temporary_ending = ".tmp";
+// Only this program makes such names: what has one was left by a killed run, and may go.
+constexpr const char* temporary_ending = ".sawtooth-tmp";
 
 // A link in /proc is an open file of a process, whatever its text says.
 bool lies_in_proc(const fs::path& path) {
@@ -64,8 +65,9 @@ bool is_one_file(const std::string& a, const std::string& b) {
 // Whether `file` is the output, or one that is made beside it.
 bool belongs_to(const std::string& output, const std::string& file) {
   return std::ranges::any_of(
-      std::array{"", ".partial", temporary_ending, ".partial.tmp"},
-      [&](const char* ending) { return is_one_file(output + ending, file); });
+      std::array<std::string, 4>{"", ".partial", temporary_ending,
+                                 std::string(".partial") + temporary_ending},
+      [&](const std::string& ending) { return is_one_file(output + ending, file); });
 }
 
 void claim(const std::string& shown, const std::string& output) {

@@ -60,9 +60,9 @@ void remove_files_on_signals();
 
 class OutputFile {
  public:
-  /// Makes PATH.tmp beside a file that can be replaced, new and locked, so that a second process is
-  /// refused; one that a killed process left is replaced, a link there is refused. Opens other
-  /// files. Throws UsageError where that is not possible, and for an input or another output.
+  /// Makes PATH.sawtooth-tmp beside a file that can be replaced, new and locked, so that a second
+  /// process is refused; one that a killed process left is replaced, a link there is refused. Opens
+  /// other files. Throws UsageError where that is not possible, and for an input or another output.
   explicit OutputFile(const std::string& path);
   /// A file beside `of` that belongs to it: its name with `ending`, its mode.
   OutputFile(const OutputFile& of, std::string_view ending);

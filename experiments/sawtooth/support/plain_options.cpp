@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
@@ -27,6 +28,7 @@ PlainOptions parse_plain_options(std::string_view command, const std::vector<std
       if (options.operands.size() == most_operands)
         throw UsageError("'" + word + "' is one operand too many; see `sawtooth " +
                          std::string(command) + " --help`");
+      note_input(word);  // before an output takes its name, or one beside it
       options.operands.push_back(word);
       continue;
     }

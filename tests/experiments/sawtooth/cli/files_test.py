@@ -24,6 +24,7 @@ PROFILES = ROOT / "experiments/profiles"
 POINT = "simulate --gpu gb10 --seq 256 --quiet "
 LONG = "simulate --gpu gb10 --seq 512K --heads 64 --threads 1 --quiet "
 STAMPS = "cta,item,tile,sm,time_ns\n"
+ENDINGS = (".sawtooth-tmp", ".partial", ".partial.sawtooth-tmp")
 NCU = "ID,Kernel Name,Grid Size,Block Size,dram__sectors_read.sum,m\n0,k,1,1,5,5\n"
 
 
@@ -46,7 +47,7 @@ class Meet(Files):
     def test_two_outputs_do_not_share_a_file_or_what_stands_beside_it(self):
         self.write("sub", "")
         os.symlink("c.csv", self.folder / "link")
-        for other in "c.csv ./c.csv c.csv.tmp c.csv.partial c.csv.partial.tmp link".split():
+        for other in [*"c.csv ./c.csv link".split(), *("c.csv" + end for end in ENDINGS)]:
             for option in ("by-tensor", "miss-curve", "histogram", "wavefront", "timeline"):
                 self.refused(LONG + f"--csv c.csv --{option} {other}", other, "another output")
             self.refused(LONG + f"--by-tensor c.csv --histogram {other}", "another output")
@@ -112,11 +113,30 @@ class Meet(Files):
         self.assertEqual((self.folder / "t.bin").read_bytes(), trace)
         self.assertEqual(self.names(), sorted([*contents, "to_s", "t.bin"]))
 
+    def test_what_stands_beside_an_output_stays_where_it_is_read_or_not_ours(self):
+        self.fine(POINT + "--csv p.csv")
+        rows = self.read("p.csv")
+        for words in (
+            "merge {} --csv k",
+            "compare p.csv {} --csv k",
+            "teach {} --output k",
+            "learn --rows {} --output k",
+        ):
+            for name in ("k.tmp", "k.sawtooth-tmp"):
+                self.write(name, rows)
+                self.program(words.format(name))
+                self.assertEqual(self.read(name), rows, words)
+                if name != "k.tmp":
+                    self.refused(words.format(name), "read as well")
+        self.fine(POINT + "--csv k --overwrite")
+        self.assertEqual(self.read("k.tmp"), rows)
+        self.assertNotIn("k.sawtooth-tmp", self.names())  # of a killed run
+
     def test_of_two_runs_with_one_table_beside_the_second_is_refused(self):
         for words in ("--csv a.csv --by-tensor t", "--csv a.csv --timeline t --wavefront-steps 1"):
             first = subprocess.Popen([PROGRAM, *shlex.split(LONG + words)], cwd=self.folder)
             for _ in range(3000):
-                if any("t.tmp" == name for name in self.names()):
+                if any("t.sawtooth-tmp" == name for name in self.names()):
                     break
                 time.sleep(0.01)
             self.refused(
@@ -131,7 +151,7 @@ class Meet(Files):
 class Planted(Files):
     def test_no_link_pipe_or_folder_beside_an_output_is_followed(self):
         self.write("victim", "mine")
-        for ending in (".tmp", ".partial", ".partial.tmp"):
+        for ending in ENDINGS:
             planted = self.folder / ("r.csv" + ending)
             for plant in (
                 lambda: os.symlink("victim", planted),

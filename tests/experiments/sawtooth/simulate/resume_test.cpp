@@ -57,7 +57,7 @@ TEST(Resume, DoesNotRepeatRowsThatAreThere) {
 TEST(Resume, RefusesAFileThatAnotherProcessIsWriting) {
   const TemporaryFolder folder;
   const Outcome outcome = run_program(sweep + "--resume --csv " + folder.path("r.csv"),
-                                      "flock " + folder.path("r.csv.tmp") + " ");
+                                      "flock " + folder.path("r.csv.sawtooth-tmp") + " ");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("r.csv: another process is writing it"));
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
@@ -86,8 +86,8 @@ TEST_P(Interrupt, LeavesCompleteRowsOnly) {
   EXPECT_GE(std::count(rows.begin(), rows.end(), '\n'), 2);
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv")));
-  EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv.tmp")));
-  EXPECT_FALSE(std::filesystem::exists(folder.path("r.csv.tmp")));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv.sawtooth-tmp")));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("r.csv.sawtooth-tmp")));
 
   const std::string rest = "simulate --gpu gb10 --quiet --heads 1 --seq 256,512 --csv ";
   ASSERT_EQ(run_program(rest + out + " --resume --threads 3").exit_code, 0);

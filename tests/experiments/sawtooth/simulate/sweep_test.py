@@ -191,7 +191,7 @@ class NothingLost(Sweep):
             if writer.poll() == 2:
                 writer.communicate()
                 self.skipTest("built without traces")
-            self.assertEqual(os.listdir(self.folder), ["t.tmp"])
+            self.assertEqual(os.listdir(self.folder), ["t.sawtooth-tmp"])
             writer.send_signal(number)
             writer.communicate(timeout=60)
             self.assertEqual(writer.returncode, 130)
