@@ -146,8 +146,8 @@ void ResultLog::keep(const CsvRow& key_cells) {
 
 void ResultLog::finish() {
   if (!held_.empty()) {  // the partial file of this run goes; one that was there stays
-    unlock();
     if (replaceable_ && !had_partial_) std::filesystem::remove(partial_path());
+    unlock();
     throw Refusal(first_refusal_);
   }
   if (!replaceable_) {
@@ -157,8 +157,9 @@ void ResultLog::finish() {
   if (old_)
     for (const OldTable::Row& row : old_->rows())
       if (row.expected && !row.used) write(csv_line(old_->read(row)));
+  // While the table is locked: behind its renaming there may be the partial file of the next run.
+  if (table_->stream().flush()) std::filesystem::remove(partial_path());
   table_->commit();
-  std::filesystem::remove(partial_path());
   unlock();
 }
 
