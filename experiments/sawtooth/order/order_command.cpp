@@ -1,4 +1,5 @@
 #include <iostream>
+#include <optional>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/order/find_schedule.hpp"
@@ -30,6 +31,9 @@ int run_order(const Command& command, const Arguments& arguments) {
   const PlainOptions options = parse_plain_options(command.name, arguments, command.flags, 1);
   if (options.operands.empty()) throw UsageError("order: name the file of stamps");
   const std::string& path = options.operands.front();
+  std::optional<OutputFile> order, steps;  // opened before the work
+  if (options.has("order-file")) order.emplace(options.value_or("order-file", ""));
+  if (options.has("wavefront")) steps.emplace(options.value_or("wavefront", ""));
   const Stamps stamps = read_stamps(read_csv(path), options.count_or("q-tiles", 0));
   const FoundSchedule found = find_schedule(stamps);
   const Drift drift = drift_of(stamps, found);
@@ -49,9 +53,8 @@ int run_order(const Command& command, const Arguments& arguments) {
             << " K/V tiles apart (median), " << fixed(drift.p95_tiles, 1) << " (95 %); median step "
             << drift.step_ns << " ns\n";
 
-  if (options.has("order-file"))
-    write_output(options.value_or("order-file", ""), order_text(observed_order(stamps, found)));
-  if (options.has("wavefront")) {
+  if (order) order->write(order_text(observed_order(stamps, found)));
+  if (steps) {
     CsvRow cells(key_column_count);
     cells[result_column("experiment")] = stem_of(path);
     cells[result_column("scan")] = found.scan;
@@ -59,9 +62,10 @@ int run_order(const Command& command, const Arguments& arguments) {
     const auto wavefront =
         sampled_wavefront(stamps.steps, options.count_or("wavefront-steps", usual_steps),
                           found.launch == GridLaunch::name);
-    write_output(options.value_or("wavefront", ""),
-                 wavefront_header() + wavefront_rows(cells, wavefront));
+    steps->write(wavefront_header() + wavefront_rows(cells, wavefront));
   }
+  for (std::optional<OutputFile>* file : {&order, &steps})
+    if (*file) (*file)->commit();
   return exit_fine;
 }
 

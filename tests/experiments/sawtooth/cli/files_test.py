@@ -52,6 +52,11 @@ class Meet(Files):
                 self.refused(LONG + f"--csv c.csv --{option} {other}", other, "another output")
             self.refused(LONG + f"--by-tensor c.csv --histogram {other}", "another output")
         self.assertEqual(self.names(), ["link", "sub"])
+        self.write("stamps.csv", STAMPS + "0,0,0,0,0\n0,0,1,0,9\n")
+        both = "order stamps.csv --q-tiles 1 --order-file o.txt --wavefront "
+        self.refused(both + "o.txt", "o.txt", "another output")
+        self.fine(both + "o.csv")
+        self.assertIn("run_id", self.read("o.csv"))
         self.fine(POINT + "--csv d.csv --by-tensor d.csv.lock")
         self.assertIn("tensor", self.read("d.csv.lock"))
         self.assertIn("run_id", self.read("d.csv"))
@@ -121,6 +126,7 @@ class Meet(Files):
             "compare p.csv {} --csv k",
             "teach {} --output k",
             "learn --rows {} --output k",
+            "order {} --q-tiles 1 --order-file k",
         ):
             for name in ("k.tmp", "k.sawtooth-tmp"):
                 self.write(name, rows)
@@ -220,6 +226,15 @@ class Names(Files):
                 )
                 self.assertEqual(ended.returncode, 1, words)
                 self.assertIn("standard output cannot be written", ended.stderr)
+
+    def test_a_closed_stream_does_not_go_into_a_table(self):
+        self.fine(POINT + "--csv p.csv")
+        for closed, code in (("2>&-", 0), ("0<&- 2>&-", 0), (">&-", 0), ("0<&- >&- 2>&-", 0)):
+            words = f"'{PROGRAM}' merge p.csv p.csv --csv m.csv {closed}"
+            self.assertEqual(subprocess.run(["sh", "-c", words], cwd=self.folder).returncode, code)
+            self.assertEqual(self.read("m.csv"), self.read("p.csv"), closed)
+        words = f"'{PROGRAM}' merge p.csv >&-"
+        self.assertEqual(subprocess.run(["sh", "-c", words], cwd=self.folder).returncode, 1)
 
     def test_messages_have_no_control_characters(self):
         sent = "\x1b]0;x\x07\x9b31m"
