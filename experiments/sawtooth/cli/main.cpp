@@ -58,6 +58,7 @@ int run(const Arguments& words) {
 
 int main(int argc, char** argv) {
   namespace ex = sawtooth::experiments;
+  ex::open_standard_streams();
   ex::remove_files_on_signals();
   const auto say = [](std::string_view what) {
     std::cerr << ex::red("sawtooth:", ex::Output::error) << " " << ex::one_line(what) << "\n";

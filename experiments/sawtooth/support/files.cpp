@@ -145,6 +145,12 @@ RemovedOnSignal::~RemovedOnSignal() {
   if (slot_ < slots) std::free(paths[slot_].exchange(nullptr));
 }
 
+void open_standard_streams() {
+  // Standard output that was closed still cannot be written. open() takes the lowest free number.
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+}
+
 void remove_files_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     // A parent that ignores a signal, as nohup does, wants its children to.

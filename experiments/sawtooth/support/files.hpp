@@ -42,6 +42,10 @@ void note_input(const std::string& path);
 /// UsageError for what is no regular file, as a link.
 std::ifstream left_behind(const std::string& path);
 
+/// Gives closed ones of standard input, output and error a place: else the first output would take
+/// their number, and notes would go into it.
+void open_standard_streams();
+
 class RemovedOnSignal {
  public:
   /// As long as this lives, SIGINT, SIGTERM and SIGHUP remove `path`.
