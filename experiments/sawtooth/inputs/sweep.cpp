@@ -274,8 +274,9 @@ std::string resolved_configuration(const Configuration& configuration, const Set
       const Point point = resolve(points[i], catalog);
       plain = plain || point.plain_call;
       for (const OptionSpec& option : option_table()) {
-        // A range over models is of a point that names none.
-        const bool open = point.spans_models() && (option.key == "timing" || option.key == "l2");
+        // A range over models is of a point that names none, and so is a time that is left out.
+        const bool open = (option.key == "timing" && (point.spans_models() || point.hides_time)) ||
+                          (option.key == "l2" && point.spans_models());
         if (option.group != OptionGroup::output && !given.contains(option.key))
           values[option.key].insert(open ? "auto" : point.text(option.key));
       }

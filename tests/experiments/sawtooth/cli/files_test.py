@@ -292,8 +292,10 @@ class Lines(Files):
         self.assertIn("arguments = e key = 1.ini", lines)
 
     def test_a_printed_configuration_means_the_same(self):
-        for name in ("a # b", " padded ", '"quoted"', 'x"y', "#"):
-            words = ["simulate", "--gpu", "gb10", "--seq", "64", "--experiment", name]
+        point = "simulate --gpu gb10 --seq 64 --experiment".split()
+        cases = [[*point, name] for name in ("a # b", " padded ", '"quoted"', 'x"y', "#")]
+        cases.append("simulate --gpu h200 --seq 1K --tile-q 64".split())  # costs are borrowed
+        for words in cases:
             self.write("printed.ini", self.fine([*words, "--print-config"]).stdout)
             again = self.fine("simulate printed.ini --quiet --csv -").stdout
             self.assertEqual(self.fine([*words, "--quiet", "--csv", "-"]).stdout, again)
