@@ -1,5 +1,7 @@
 // sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
 // together in runs/NAME with what repeats it, a page, and figures where Python has matplotlib.
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -18,6 +20,28 @@ namespace fs = std::filesystem;
 
 // Wavefronts and miss curves of more points than this are no picture.
 constexpr size_t most_pictured = 8;
+
+// Tables of the configuration's own may lie in the folder, under other names.
+constexpr auto own_files =
+    std::to_array<const char*>({"config.ini", "predicted.csv", "wavefront.csv", "lockstep.csv",
+                                "miss_curve.csv", "measured.csv", "wavefront_measured.csv",
+                                "results.csv", "provenance.ini", "compare.csv", "report.html"});
+
+fs::path without_links(const fs::path& path) {
+  std::error_code ignored;  // then it is no file of ours
+  return fs::weakly_canonical(fs::absolute(path), ignored);
+}
+
+void refuse_own_files(const Settings& outputs, const fs::path& folder) {
+  for (const auto& [key, assignment] : outputs) {
+    if (find_option(key)->kind != OptionKind::path || key == "csv") continue;  // which run replaces
+    const fs::path file = without_links(assignment.values.front());
+    for (const char* own : own_files)
+      if (file == without_links(folder / own))
+        throw UsageError(place_of(key, assignment.origin) + ": '" + assignment.values.front() +
+                         "' is a file that run itself writes; choose another name");
+  }
+}
 
 /// When the file was written last; the least time where there is none.
 fs::file_time_type written_at(const fs::path& path) {
@@ -38,12 +62,18 @@ void join_results(const fs::path& folder, bool measured) {
 
 /// Misses at every capacity, by the one model that has them; lockstep.csv says which point a curve
 /// is of.
-void add_miss_curves(const std::string& configuration, const fs::path& folder) {
+void add_miss_curves(const std::string& configuration, const Settings& outputs,
+                     const fs::path& folder) {
   const std::string curves = (folder / "miss_curve.csv").string();
+  Arguments simulate{configuration,  "--timing", "lockstep",
+                     "--l2",         "lru",      "--quiet",
+                     "--overwrite",  "--csv",    (folder / "lockstep.csv").string(),
+                     "--miss-curve", curves};
+  for (const char* key : {"by-tensor", "histogram", "timeline"})
+    if (outputs.contains(key))  // these are of the prediction
+      simulate.insert(simulate.end(), {std::string("--") + key, "/dev/null"});
   try {
-    run_simulate(command_named("simulate"),
-                 {configuration, "--timing", "lockstep", "--l2", "lru", "--quiet", "--overwrite",
-                  "--csv", (folder / "lockstep.csv").string(), "--miss-curve", curves});
+    run_simulate(command_named("simulate"), simulate);
   } catch (const UsageError& error) {  // a point that this model cannot count
     std::cerr << "note: no miss curve: " << error.what() << "\n";
   }
@@ -68,24 +98,29 @@ int run_run(const Command& command, const Arguments& arguments) {
   if (name.find('/') != std::string::npos || name == "." || name == "..")
     throw UsageError("experiment: '" + name +
                      "' is no name of a folder in runs/; allowed: no '/', not '.' or '..'");
+  refuse_own_files(outputs, "runs/" + name);
   const fs::path folder = output_folder("runs/" + name), kept = folder / "config.ini";
   std::error_code missing;
   if (!fs::equivalent(kept, path, missing)) write_output(kept, read_text_file(path));
 
   Arguments simulate{path, "--overwrite", "--csv", (folder / "predicted.csv").string()};
+  const PointList points(configuration, {});
+  const bool is_ring = std::ranges::any_of(
+      points.sweeps(), [](const Settings& sweep) { return sweep.contains("ring"); });  // has none
   const bool with_wavefront =
-      expand(configuration, {}).size() <= most_pictured && !outputs.contains("wavefront");
+      points.size() <= most_pictured && !outputs.contains("wavefront") && !is_ring;
   if (with_wavefront)
     simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
   const int predicted = run_simulate(command_named("simulate"), simulate);
-  if (with_wavefront) add_miss_curves(path, folder);
+  if (with_wavefront) add_miss_curves(path, outputs, folder);
   const fs::path rows = folder / "measured.csv";
   const auto before = written_at(rows);
-  const int measured = measure_into(path, folder, with_wavefront);
-  // With 1 some points have no result, or nothing was written.
-  const bool has_measured =
-      measured == exit_fine || (measured == exit_check_failed && written_at(rows) != before);
-  join_results(folder, has_measured);
+  // A table that the configuration names is of the prediction.
+  const bool steps = with_wavefront || outputs.contains("wavefront");
+  const int measured = measure_into(path, folder, steps);
+  // Without a device, or where it failed, rows may be there of an earlier run.
+  const bool is_new = written_at(rows) != before, has_measured = fs::exists(rows);
+  join_results(folder, is_new);
 
   std::ostringstream provenance;
   write_provenance(provenance, "run", program_provenance(arguments));
@@ -93,18 +128,20 @@ int run_run(const Command& command, const Arguments& arguments) {
   std::cout << "written to " << folder.string() << "\n";
   int compared = exit_fine;
   if (has_measured) {
+    if (!is_new)
+      std::cout << "nothing was measured: " << rows.string() << " has rows of an earlier run\n";
     compared = run_compare(command_named("compare"),
                            {(folder / "predicted.csv").string(), (folder / "measured.csv").string(),
                             "--csv", (folder / "compare.csv").string()});
   } else {
-    for (const char* old : {"compare.csv", "measured.csv", "wavefront_measured.csv"})
+    for (const char* old : {"compare.csv", "wavefront_measured.csv"})
       fs::remove(folder / old);  // of an earlier run: they would be drawn again
     std::cout
         << "predicted alone: measured.csv and compare.csv are missing. Where a GPU is, run this "
            "again, or compare "
         << (folder / "predicted.csv").string() << " with rows that were measured elsewhere\n";
-    if (measured != exit_no_device) compared = measured;
   }
+  if (!is_new && measured != exit_no_device) compared = measured;
   draw_run(folder.string());
   return compared == exit_fine ? predicted : compared;
 }

@@ -264,6 +264,34 @@ class Names(Files):
             self.refused("run c.ini", "experiment", name)
         self.assertEqual(self.names(), ["c.ini"])
 
+    def test_run_writes_over_no_file_of_its_own(self):
+        first = "experiment = e\ngpu = gb10\nseq = 64\n"
+        self.write(
+            "c.ini",
+            first + "by-tensor = runs/e/t.csv\nhistogram = h.csv\ntiming = timed\nl2 = lru\n",
+        )
+        self.assertIn(self.program("run c.ini").returncode, (0, 3))
+        self.fine("simulate c.ini --quiet --csv s.csv --by-tensor t.csv --histogram s_h.csv")
+        self.assertEqual(self.read("runs/e/t.csv"), self.read("t.csv"))
+        self.assertEqual(self.read("h.csv"), self.read("s_h.csv"))
+        measured = self.read("runs/e/predicted.csv").replace(",predicted,", ",measured,")
+        for name in "results.csv provenance.ini report.html config.ini compare.csv".split():
+            self.write("d.ini", first + f"by-tensor = ./runs/e/{name}\n")
+            self.refused("run d.ini", "d.ini:4: by-tensor", name)
+        self.write("runs/e/measured.csv", measured)
+        ended = self.program("run c.ini")
+        if "nothing was measured" in ended.stdout:  # no GPU here
+            self.assertIn("runs/e/measured.csv has rows of an earlier run", ended.stdout)
+            self.assertEqual(self.read("runs/e/measured.csv"), measured)
+            self.assertIn("0", self.read("runs/e/compare.csv"))
+            self.assertNotIn("measured", self.read("runs/e/results.csv"))
+
+    def test_run_takes_a_ring(self):
+        ring = "gpu = h200\nseq = 1K\nring = 2\nheads = 4\nhead-dim = 128\n"
+        self.write("c.ini", ring)
+        self.assertIn(self.program("run c.ini").returncode, (0, 3))
+        self.assertIn("measured.csv", self.program("run c.ini").stdout)
+
     def test_run_repeats_the_configuration_that_it_kept(self):
         self.write("c.ini", "experiment = e\ngpu = gb10\nseq = 64\n")
         self.assertIn(self.program("run c.ini").returncode, (0, 3))
