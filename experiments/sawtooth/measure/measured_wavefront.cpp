@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "experiments/sawtooth/results/result_row.hpp"
@@ -38,6 +39,17 @@ void number_slots(std::vector<RecordedStep>& recorded, int64_t unit_ns) {
     slot_of_cta[at.worker] = slot->number;
     at.worker = slot->number;
   }
+}
+
+/// From each start at a place to the next one there.
+std::vector<int64_t> times_between(const std::vector<RecordedStep>& recorded,
+                                   int64_t RecordedStep::*place) {
+  std::set<std::pair<int64_t, int64_t>> starts;
+  for (const RecordedStep& at : recorded) starts.emplace(at.*place, at.start_ns);
+  std::vector<int64_t> times;
+  for (auto next = starts.begin(), at = next++; next != starts.end(); at = next++)
+    if (next->first == at->first) times.push_back(next->second - at->second);
+  return times;
 }
 
 }  // namespace
@@ -79,6 +91,9 @@ int64_t median_step_ns(const std::vector<RecordedStep>& recorded) {
     const auto next = starts.find({std::get<0>(key), std::get<1>(key) + 1});
     if (next != starts.end()) times.push_back(next->second - start);
   }
+  // Where items have one step each, a CTA's next item or an SM's next CTA says how long it took.
+  for (const auto place : {&RecordedStep::worker, &RecordedStep::sm})
+    if (times.empty()) times = times_between(recorded, place);
   if (times.empty()) return 1;
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());

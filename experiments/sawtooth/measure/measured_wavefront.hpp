@@ -44,8 +44,8 @@ std::string order_trace_header();
 /// A row a step: run_id, scan, and the fields of RecordedStep.
 std::string order_trace_rows(const CsvRow& key_cells, const std::vector<RecordedStep>& recorded);
 
-/// Median time between two steps of one item, ns: the unit of time of the sampled wavefront. 1 when
-/// no item has two steps.
+/// Median time between two steps of one item, ns: the unit of time of the sampled wavefront. Where
+/// no item has two steps, that between items of a CTA, else of an SM; 1 where these have one each.
 int64_t median_step_ns(const std::vector<RecordedStep>& recorded);
 
 /// Median steps in which an item of the first `waves` waves is in flight.

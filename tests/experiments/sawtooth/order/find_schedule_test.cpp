@@ -205,6 +205,19 @@ TEST(FindScheduleOf, WhatAreNoStampsNamesFileLineAndColumn) {
   EXPECT_EQ(refusal(header, 4), "s.csv: has no stamps");
 }
 
+TEST(FindScheduleOf, ItemsOfOneStepTakeWhatPassesToTheNextOne) {
+  for (const bool static_launch : {true, false}) {
+    std::string text = header;
+    for (int item = 0; item < 1056; ++item)
+      text += stamp(static_launch ? item % 132 : item, item, 0, item % 132, item / 132 * 2500);
+    const Stamps stamps = read_stamps(parse_csv(text, "s.csv"), 8);
+    const FoundSchedule found = find_schedule(stamps);
+    EXPECT_EQ(found.launch, static_launch ? "static" : "grid");
+    EXPECT_EQ(found.workers, 132);
+    EXPECT_EQ(drift_of(stamps, found).step_ns, 2500);
+  }
+}
+
 TEST(FindScheduleOf, TheCommandPrintsAConfigurationAndWritesItsFiles) {
   const test::TemporaryFolder folder;
   const std::string stamps = folder.write(
