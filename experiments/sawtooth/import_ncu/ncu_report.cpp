@@ -299,8 +299,9 @@ int run_import_ncu(const Command& command, const Arguments& arguments) {
     std::cerr << "note: other metrics are left out; --csv FILE puts them into FILE.metrics.csv\n";
   else if (!tables.long_table.empty())
     write_output(out + ".metrics.csv", tables.long_table);
-  for (const std::string& note : tables.notes) std::cerr << "note: " << note << '\n';
-  for (const std::string& why : tables.complaints) std::cerr << "sawtooth: " << why << '\n';
+  for (const std::string& note : tables.notes) std::cerr << "note: " << one_line(note) << '\n';
+  for (const std::string& why : tables.complaints)
+    std::cerr << "sawtooth: " << one_line(why) << '\n';
   return tables.complaints.empty() ? exit_fine : exit_check_failed;
 }
 

@@ -264,7 +264,7 @@ std::string resolved_configuration(const Configuration& configuration, const Set
     text += ini_line(key, join_list(assignment.values));
   }
   for (const Sweep& sweep : configuration.sweeps) {
-    if (!sweep.section.empty()) text += "\n[" + sweep.section + "]\n";
+    if (!sweep.section.empty()) text += "\n[" + one_line(sweep.section) + "]\n";
     Settings given = sweep.settings;
     overlay(given, command_line);
     const PointList points({"", {}, {sweep}}, command_line);

@@ -138,7 +138,9 @@ int run_systems(const Command& command, const Arguments& arguments) {
   const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
   if (!parsed.operands.empty()) {
     const std::string path = resource_path("profiles/systems", parsed.operands.front(), "systems");
-    std::cout << "# " << path << "\n" << read_text_file(path);
+    std::cout << "# " << one_line(path) << "\n";
+    std::istringstream lines(read_text_file(path));
+    for (std::string line; std::getline(lines, line);) std::cout << one_line(line) << "\n";
     return exit_fine;
   }
   for (const std::string& name : resource_names("profiles/systems")) {

@@ -39,7 +39,7 @@ int run_order(const Command& command, const Arguments& arguments) {
   const Drift drift = drift_of(stamps, found);
 
   // Lines of a configuration.
-  std::cout << "# " << path << ": " << stamps.steps.size() << " stamps, " << stamps.heads
+  std::cout << "# " << one_line(path) << ": " << stamps.steps.size() << " stamps, " << stamps.heads
             << " heads of " << stamps.q_tiles << " Q tiles\n"
             << "launch = " << found.launch << "\nworkers = " << found.workers << "\n";
   if (found.describes_order())

@@ -69,7 +69,7 @@ void ResultLog::refuse_other_files() const {
   const auto rows =
       std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
   if (rows > 0 && is_terminal(Output::error))
-    std::cerr << "note: " << path_ << ": its " << rows << " rows are replaced\n";
+    std::cerr << "note: " << one_line(path_) << ": its " << rows << " rows are replaced\n";
 }
 
 void ResultLog::refuse_changes(const std::vector<CsvRow>& sweep) {

@@ -246,9 +246,9 @@ void Failures::add(const CsvRow& row) {
 
 void Failures::print() const {
   for (const Reason& reason : reasons_)
-    std::cerr << "sawtooth: " << reason.message << " (" << reason.points
-              << (reason.points == 1 ? " point: " : " points, the first: ") << reason.first_point
-              << ")\n";
+    std::cerr << "sawtooth: " << one_line(reason.message) << " (" << reason.points
+              << (reason.points == 1 ? " point: " : " points, the first: ")
+              << one_line(reason.first_point) << ")\n";
   if (others_ > 0) std::cerr << "sawtooth: other reasons (" << others_ << " points)\n";
 }
 

@@ -203,6 +203,7 @@ std::string short_table(const std::vector<CsvRow>& all_rows,
   std::string text;
   for (std::string& line : lines) {
     line.erase(line.find_last_not_of(' ') + 1);
+    line = one_line(line);
     text += (text.empty() ? bold(line, Output::standard) : line) + "\n";
   }
   return text + (rows.empty() ? "" : shared_schedule(rows));

@@ -103,7 +103,7 @@ std::string search_rows(const SearchedShape& searched, const SpaceBounds& bounds
 
 std::string search_summary(const SearchedShape& searched, const SpaceBounds& bounds, size_t most) {
   std::ostringstream text;
-  if (!searched.shape->name.empty()) text << searched.shape->name << "\n";
+  if (!searched.shape->name.empty()) text << one_line(searched.shape->name) << "\n";
   text << searched.summary << "\n";
   const Verdict* best = searched.best();
   const Verdict* usual = searched.usual_verdict();

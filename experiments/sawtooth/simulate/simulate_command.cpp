@@ -45,7 +45,7 @@ std::string model_text(const Point& point) {
 
 void print_counted(const std::map<std::string, size_t>& points_of, const char* kind) {
   for (const auto& [text, points] : points_of)
-    std::cerr << "note: " << kind << text << " (" << how_many(points, "point") << ")\n";
+    std::cerr << "note: " << kind << one_line(text) << " (" << how_many(points, "point") << ")\n";
 }
 
 /// Points that workers have, and how far they are.
@@ -243,7 +243,7 @@ class Simulation {
     std::cerr << "\nsawtooth: interrupted after " << rows_.ended() << " of " << sweep_.list().size()
               << " points";
     if (log_.has_partial_file())
-      std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";
+      std::cerr << "; their rows are in " << one_line(log_.partial_path()) << ", --resume goes on";
     std::cerr << std::endl;
     std::cout.flush();
     std::_Exit(exit_interrupted);
@@ -266,10 +266,10 @@ class Simulation {
 void print_notes(const Configuration& configuration, const SimulatedSweep& sweep,
                  const Command& command) {
   for (const auto& [name, limits] : sweep.limits())
-    std::cerr << "note: system " << name << ": " << limits << "\n";
+    std::cerr << "note: system " << name << ": " << one_line(limits) << "\n";
   for (const auto& [key, assignment] : configuration.base) {
     if ((find_option(key)->commands & command.options) != 0) continue;
-    std::cerr << "note: " << place_of(key, assignment.origin) << ": has no effect in "
+    std::cerr << "note: " << one_line(place_of(key, assignment.origin)) << ": has no effect in "
               << command.name << "\n";
   }
 }

@@ -117,7 +117,7 @@ std::string description_of(const CsvRow& key_cells) {
   std::string text;
   for (size_t i = 0; i < key_column_count; ++i) {
     if (key_cells[i].empty()) continue;
-    text.append(result_columns[i].name).append(" = ").append(key_cells[i]).append("\n");
+    text.append(result_columns[i].name).append(" = ").append(one_line(key_cells[i])).append("\n");
   }
   return text;
 }

@@ -319,6 +319,25 @@ class Lines(Files):
         self.assertNotIn("key = 1.ini", lines)
         self.assertIn("arguments = e key = 1.ini", lines)
 
+    def test_what_is_printed_in_lines_stays_in_its_line(self):
+        evil, sent = "st\nsystem = evil.ini\n#", "\x1b]0;x\x07"
+        self.write(evil, STAMPS + "0,0,0,0,0\n")
+        said = self.fine(["order", evil, "--q-tiles", "1"]).stdout
+        self.assertNotIn("system = evil.ini", said.splitlines())
+        self.write("a" + evil, "gpu = gb10\nseq = 64\n")
+        written = self.program(["trace", "a" + evil, "--write", "t.bin"])
+        if "without traces" not in written.stderr:
+            row = rows_of(self.fine("trace --read t.bin --csv -").stdout)[0]
+            self.assertEqual((row["experiment"], row["system"]), ("ast system = evil", ""))
+        gpu = (PROFILES / "gpus/gb10.ini").read_text(encoding="utf-8")
+        self.write(f"g{sent}.ini", gpu)
+        self.write(f"s{sent}.ini", f"[system]\ndescription = {sent}\n")
+        self.write(f"p{sent}.ini", f"seq = 64\ngpu = ./g{sent}.ini\ntasks = 2\n[{sent}]\n")
+        for words in (["systems", f"./s{sent}.ini"], ["simulate", f"p{sent}.ini"]):
+            words += ["--print-config"] if words[0] == "simulate" else []
+            self.assertNotRegex(self.fine(words).stdout, "[\x1b\x07]")
+            self.assertNotRegex(self.fine(words[:2]).stderr, "[\x1b\x07]")
+
     def test_a_printed_configuration_means_the_same(self):
         point = "simulate --gpu gb10 --seq 64 --experiment".split()
         cases = [[*point, name] for name in ("a # b", " padded ", '"quoted"', 'x"y', "#")]
