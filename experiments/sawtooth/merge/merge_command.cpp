@@ -64,22 +64,28 @@ class MergedTables {
       if (entries_.empty()) is_measured_ = cells[result_column("source")] == "measured";
       const Entry now{table.place(file), TextKey(table.record()), 0, cells[status_column] == "ok"};
       const auto index = static_cast<uint32_t>(entries_.size());
-      const auto [point, is_new] = first_of_.try_emplace(number_of_id(cells[id_column]), index);
-      if (is_new) {
+      // Repetitions of a point form a chain.
+      const auto [point, is_new] =
+          chains_.try_emplace(number_of_id(cells[id_column]), Chain{index, index});
+      const auto [like, is_first] = first_like_.try_emplace(
+          ContentHash().add(cells[id_column] + ' ' + cells[repetition_column]).number(), index);
+      const auto append = [&, &chain = point->second] {
+        if (!is_new) entries_[chain.last].next = index + 1;
+        chain.last = index;
         entries_.push_back(now);
+      };
+      if (is_new || is_first) {
+        append();
         continue;
       }
-      // Repetitions of a point form a chain.
-      uint32_t at = point->second;
-      for (;;) {
+      for (uint32_t at = like->second;;) {
         if (entries_[at].content == now.content ||
             is_one_point(records_.read(entries_[at]), cells)) {
           replace(entries_[at], now, cells);
           break;
         }
         if (entries_[at].next == 0) {
-          entries_[at].next = index + 1;
-          entries_.push_back(now);
+          append();
           break;
         }
         at = entries_[at].next - 1;
@@ -93,11 +99,11 @@ class MergedTables {
   bool is_measured() const { return is_measured_; }
   /// Marks the rows of the next point of a sweep; false where there is none with a result.
   bool take(const std::string& run_id) {
-    const auto point = first_of_.find(number_of_id(run_id));
-    if (point == first_of_.end()) return false;
+    const auto point = chains_.find(number_of_id(run_id));
+    if (point == chains_.end()) return false;
     bool has_result = false;
-    order_.push_back(point->second);
-    for (uint32_t at = point->second + 1; at != 0; at = entries_[at - 1].next) {
+    order_.push_back(point->second.first);
+    for (uint32_t at = point->second.first + 1; at != 0; at = entries_[at - 1].next) {
       entries_[at - 1].is_taken = true;
       has_result = has_result || entries_[at - 1].has_result;
     }
@@ -111,8 +117,8 @@ class MergedTables {
     const size_t tables = records_.size();
     for (size_t count = tables + 1; count <= tables + most_missing; ++count) {
       std::map<uint64_t, uint32_t> table_of;  // by part, from 0 on
-      const bool is_one_part = std::ranges::all_of(first_of_, [&](const auto& point) {
-        const uint32_t file = entries_[point.second].file;
+      const bool is_one_part = std::ranges::all_of(chains_, [&](const auto& point) {
+        const uint32_t file = entries_[point.second.first].file;
         return table_of.try_emplace(point.first % count, file).first->second == file;
       });
       std::set<uint64_t> lost;
@@ -145,6 +151,10 @@ class MergedTables {
     bool is_taken = false;
   };
 
+  struct Chain {
+    uint32_t first, last;
+  };
+
   // Two rows of one point and repetition.
   void replace(Entry& known, const Entry& now, const CsvRow& cells) {
     if (known.content == now.content || (known.has_result && !now.has_result)) {
@@ -169,8 +179,10 @@ class MergedTables {
 
   CsvRecords records_;
   std::vector<Entry> entries_;
-  std::unordered_map<uint64_t, uint32_t> first_of_;  // run_id -> index of its first row
-  std::vector<uint32_t> order_;                      // first rows of points that were taken
+  std::unordered_map<uint64_t, Chain> chains_;  // by run_id
+  // run_id and repetition -> index of the first row that has them, so that no chain is searched
+  std::unordered_map<uint64_t, uint32_t> first_like_;
+  std::vector<uint32_t> order_;  // first rows of points that were taken
   size_t duplicates_ = 0;
   bool is_measured_ = false;
 };
