@@ -41,7 +41,7 @@ constexpr int64_t mib = int64_t{1} << 20;
 // launches of experiments/data/h200/orders/schedules.csv, where a grid is within 2 % of the fastest
 // and needs no state. With a mask heads share a section, so that the longest items of all of them
 // come first: a head at a time is as fast over many waves (measured, 0.3 %), and predicted to take
-// up to 1.5 times as long over two (tests/experiments/sawtooth/search/automatic_loss_test.cpp).
+// up to 1.5 times as long over two.
 constexpr auto rules = std::to_array<Rule>({
     {families::hopper, 256, true, 0, dynamic, reverse, descending, 16 * mib},
     {families::hopper, 0, true, 0, dynamic, reverse, descending, 32 * mib},

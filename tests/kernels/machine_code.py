@@ -11,8 +11,6 @@ larger tiles, of variants of set covering alone), and in programs that are read 
     are left alone, and says so in a note that is no warning (C7510),
   - many WARPSYNC: the compiler no longer sees that all lanes go the same way, and moves descriptors
     from lane to lane before every product, which costs a tenth of the speed,
-  - no wait for P V behind a step's exponentials where V has 129 to 192 columns: ptxas puts the
-    wait first unless a branch is between (kernels/hopper/consumer.cuh), 1 to 8 % slower,
   - registers that products with B by rows (Q K^T) and by columns (P V) both read as A: nvcc 13.0 let
     probabilities overwrite Q (kernels/hopper/notes.md).
 
@@ -43,11 +41,7 @@ OPERATIONS = {
     0x387: "local_stores",  # STL
     0x948: "warp_syncs",
 }
-EXPONENTIAL = 0x308  # MUFU, whichever function
-COUNTS = ("hgmma", "waits", "late_waits", "hmma", "local_loads", "local_stores", "warp_syncs")
-COUNTS += ("twofold_operands",)
-# Between a product and a wait: a step of 80 keys has 40 a thread, the end of an item 2.
-EXPONENTIALS_OF_A_STEP = 32
+COUNTS = ("hgmma", "waits", "hmma", "local_loads", "local_stores", "warp_syncs", "twofold_operands")
 # At the ends of roles; a kernel that had lost its uniformity had 13.
 MOST_WARP_SYNCS = 4
 # .nv.info: attributes of format 4 (a size and that many bytes) that hold a symbol and a value.
@@ -56,7 +50,6 @@ SIZED_VALUE, FRAME_SIZE, REGISTER_COUNT = 4, 0x11, 0x2F
 HOPPER_SHAPE = re.compile(
     r"ShapeI(\d+)(\w+?)Li(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELNS\w+?OverlapE(\d)E" r"LNS\w+?RescaleE(\d)E"
 )
-NARROW_V = re.compile(r"NarrowVShapeI\w+?EEELi(\d+)E")  # around such a shape
 # kernels/hopper/masked_short.cu, which fixes all else.
 MASKED_SHAPE = re.compile(r"MaskedShapeI\d+(\w+?)LNS\w+?OverlapE(\d)ELi(\d)E")
 HOPPER_BACKWARD_SHAPE = re.compile(r"hopper\w*?BackwardShapeI(\d+)(\w+?)((?:Li\d+E){5})Lb(\d)EE")
@@ -67,8 +60,6 @@ COVERING = re.compile(
     r"^(BACKWARD_)?VARIANT\((\w+), (d\d+)_(\d+x\d+), +\w+, +(?:covering|both),", re.M
 )
 BLACKWELL = 100  # and later
-V_COLUMNS = re.compile(r"^(?!.*backward).*\bd(?:\d+/)?(\d+) ")  # of a title
-RESCALES_FIRST = 256  # columns from which on exponentials wait for P V (kernels/hopper/shape.hpp)
 TITLE = re.compile(r"sm_(\d+)\w* (\w+) (\S+) (backward )?(d\d+) (\d+x\d+) ")
 ARCHITECTURE = re.compile(r"^arch = (sm_\w+)")
 FUNCTION = re.compile(r"^\s*Function (\S+?):?$")
@@ -119,19 +110,15 @@ def attributes(info):
 def instruction_counts(code):
     counts = dict.fromkeys(COUNTS, 0)
     operands = {0: set(), B_TRANSPOSED_BIT: set()}
-    exponentials = 0  # since the last product
     for low, _ in struct.iter_unpack("<QQ", code):
         operation = low & 0xFFF
         if operation == HGMMA_OF_REGISTERS:
             first = low >> A_REGISTER_SHIFT & 0xFF
             operands[low & B_TRANSPOSED_BIT].update(range(first, first + A_REGISTERS))
-        exponentials += operation == EXPONENTIAL
-        if operation == WARPGROUP and low & WARPGROUP_WAIT_BIT:
-            counts["waits"] += 1
-            counts["late_waits"] += exponentials >= EXPONENTIALS_OF_A_STEP
+        if operation == WARPGROUP:
+            counts["waits"] += bool(low & WARPGROUP_WAIT_BIT)
         elif operation in OPERATIONS:
             counts[OPERATIONS[operation]] += 1
-            exponentials = 0 if OPERATIONS[operation] == "hgmma" else exponentials
     counts["twofold_operands"] = len(operands[0] & operands[B_TRANSPOSED_BIT])
     return counts
 
@@ -147,8 +134,6 @@ def title(symbol):
     """The shape in a mangled name as text; the name itself when it has none."""
     if match := HOPPER_SHAPE.search(symbol):
         _, element, head_dim, consumers, kv_rows, stages, overlap, lazy = match.groups()
-        if narrow := NARROW_V.search(symbol):
-            head_dim += "/" + narrow.group(1)
         shape = [f"d{head_dim}", f"{int(consumers) * 64}x{kv_rows}"]
         shape += [f"{stages} stages", OVERLAPS[int(overlap)]] + ["lazy"] * int(lazy)
         shape = ["short"] * ("forward_short" in symbol) + shape
@@ -241,9 +226,6 @@ def faults(row, covering=frozenset()):
         yield f"{row['hgmma']} HGMMA and {row['hmma']} HMMA"
     if 2 * row["waits"] > row["hgmma"]:
         yield f"{row['waits']} waits for {row['hgmma']} HGMMA: serialised"
-    columns = V_COLUMNS.match(row["kernel"])
-    if columns and 128 < int(columns.group(1)) < RESCALES_FIRST and not row["late_waits"]:
-        yield "no wait for P V behind a step's exponentials"
     if row["warp_syncs"] > MOST_WARP_SYNCS:
         yield f"{row['warp_syncs']} WARPSYNC: control flow is no longer seen as uniform"
     if row["twofold_operands"]:

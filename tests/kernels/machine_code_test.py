@@ -21,7 +21,6 @@ WARPGROUP_ARRIVE = 0x00000000000079C5
 WARPGROUP_DEPBAR = 0x00008000000079C5  # WARPGROUP.DEPBAR.LE gsb0, 0x0
 LOAD_LOCAL = 0x00000000080C7983  # LDL R12, [R8]
 STORE_LOCAL = 0x0000000801007387  # STL.128 [R1], R8
-EXPONENTIAL = 0x0000001300057308  # MUFU.EX2 R5, R19
 WARPSYNC = 0x0000000000000948  # @P0 WARPSYNC.ALL
 
 
@@ -43,16 +42,6 @@ class Instructions(unittest.TestCase):
             machine_code.instruction_counts(code(*words)),
             dict.fromkeys(machine_code.COUNTS, 0) | expected,
         )
-
-    def test_a_wait_behind_the_exponentials_of_a_step_is_late(self):
-        for words, late in (
-            ([EXPONENTIAL] * 40, 1),
-            ([EXPONENTIAL] * 2, 0),
-            ([*[EXPONENTIAL] * 40, HGMMA_FROM_SHARED], 0),
-        ):
-            words = [HGMMA_FROM_SHARED, *words, WARPGROUP_DEPBAR]
-            counts = machine_code.instruction_counts(code(*words))
-            self.assertEqual((counts["waits"], counts["late_waits"]), (1, late))
 
     def test_registers_of_a_that_both_products_read_are_counted(self):
         apart = code(HGMMA_BY_ROWS, HGMMA_FROM_REGISTERS, HGMMA_FROM_SHARED)
@@ -78,12 +67,6 @@ class Faults(unittest.TestCase):
             self.assertTrue(
                 any(word in fault for fault in machine_code.faults(row(**changes))), changes
             )
-
-    def test_a_wide_v_without_a_late_wait_is_named(self):
-        for shape, is_fault in (("d160", True), ("d192/128", False), ("d256", False)):
-            for late in (0, 2):
-                found = machine_code.faults(row(kernel=f"bf16 {shape} 128x112", late_waits=late))
-                self.assertEqual(bool(list(found)), is_fault and late == 0, shape)
 
     def test_a_spill_on_blackwell_is_one_of_covering_variants_alone(self):
         covering = machine_code.covering_variants()
@@ -121,11 +104,6 @@ class Titles(unittest.TestCase):
             HOPPER + "7forwardINS1_5ShapeI13__nv_bfloat16Li128ELi2ELi176ELi2E"
             "LNS1_7OverlapE1ELNS1_7RescaleE1EEEEEv14CUtensorMap_st",
             "bf16 d128 128x176 2 stages ping-pong lazy",
-        ),
-        (
-            HOPPER + "7forwardINS1_12NarrowVShapeINS1_5ShapeI13__nv_bfloat16Li192ELi2ELi128ELi2E"
-            "LNS1_7OverlapE1ELNS1_7RescaleE1EEELi128EEEEEv14CUtensorMap_st",
-            "bf16 d192/128 128x128 2 stages ping-pong lazy",
         ),
         (
             HOPPER + "13forward_shortINS1_10ShortShapeINS1_5ShapeI6__halfLi64ELi2ELi64ELi2E"

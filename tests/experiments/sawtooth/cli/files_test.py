@@ -287,8 +287,7 @@ class Names(Files):
             self.assertNotIn("measured", self.read("runs/e/results.csv"))
 
     def test_run_takes_a_ring(self):
-        ring = "gpu = h200\nseq = 1K\nring = 2\nheads = 4\nhead-dim = 128\n"
-        self.write("c.ini", ring)
+        self.write("c.ini", "gpu = h200\nseq = 1K\nring = 2\nheads = 4\nhead-dim = 128\n")
         self.assertIn(self.program("run c.ini").returncode, (0, 3))
         self.assertIn("measured.csv", self.program("run c.ini").stdout)
 
