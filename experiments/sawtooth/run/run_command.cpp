@@ -27,19 +27,16 @@ constexpr auto own_files =
                                 "miss_curve.csv", "measured.csv", "wavefront_measured.csv",
                                 "results.csv", "provenance.ini", "compare.csv", "report.html"});
 
-fs::path without_links(const fs::path& path) {
-  std::error_code ignored;  // then it is no file of ours
-  return fs::weakly_canonical(fs::absolute(path), ignored);
-}
-
 void refuse_own_files(const Settings& outputs, const fs::path& folder) {
   for (const auto& [key, assignment] : outputs) {
     if (find_option(key)->kind != OptionKind::path || key == "csv") continue;  // which run replaces
-    const fs::path file = without_links(assignment.values.front());
-    for (const char* own : own_files)
-      if (file == without_links(folder / own))
-        throw UsageError(place_of(key, assignment.origin) + ": '" + assignment.values.front() +
-                         "' is a file that run itself writes; choose another name");
+    const std::string& path = assignment.values.front();
+    std::error_code no_path;  // then it is no file of ours
+    const fs::path file = fs::weakly_canonical(fs::absolute(path), no_path);
+    if (file.parent_path() == fs::weakly_canonical(fs::absolute(folder)) &&
+        std::ranges::count(own_files, file.filename().string()) > 0)
+      throw UsageError(place_of(key, assignment.origin) + ": '" + path +
+                       "' is a file that run itself writes; choose another name");
   }
 }
 
@@ -116,8 +113,7 @@ int run_run(const Command& command, const Arguments& arguments) {
   const fs::path rows = folder / "measured.csv";
   const auto before = written_at(rows);
   // A table that the configuration names is of the prediction.
-  const bool steps = with_wavefront || outputs.contains("wavefront");
-  const int measured = measure_into(path, folder, steps);
+  const int measured = measure_into(path, folder, with_wavefront || outputs.contains("wavefront"));
   // Without a device, or where it failed, rows may be there of an earlier run.
   const bool is_new = written_at(rows) != before, has_measured = fs::exists(rows);
   join_results(folder, is_new);

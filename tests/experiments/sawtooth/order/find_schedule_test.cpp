@@ -206,15 +206,12 @@ TEST(FindScheduleOf, WhatAreNoStampsNamesFileLineAndColumn) {
 }
 
 TEST(FindScheduleOf, ItemsOfOneStepTakeWhatPassesToTheNextOne) {
-  for (const bool static_launch : {true, false}) {
+  for (const int ctas : {132, 1056}) {  // static, grid
     std::string text = header;
     for (int item = 0; item < 1056; ++item)
-      text += stamp(static_launch ? item % 132 : item, item, 0, item % 132, item / 132 * 2500);
+      text += stamp(item % ctas, item, 0, item % 132, item / 132 * 2500);
     const Stamps stamps = read_stamps(parse_csv(text, "s.csv"), 8);
-    const FoundSchedule found = find_schedule(stamps);
-    EXPECT_EQ(found.launch, static_launch ? "static" : "grid");
-    EXPECT_EQ(found.workers, 132);
-    EXPECT_EQ(drift_of(stamps, found).step_ns, 2500);
+    EXPECT_EQ(drift_of(stamps, find_schedule(stamps)).step_ns, 2500);
   }
 }
 
