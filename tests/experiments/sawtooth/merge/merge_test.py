@@ -91,15 +91,21 @@ class Merge(InFolder):
         self.assertIn("name the tables", self.program("merge", code=2).stderr)
 
     def test_merging_takes_little_memory_and_time(self):
+        for columns in (["seed", "run_id"], ["repetition"]):  # points, or repetitions of one
+            with self.subTest(columns):
+                self.merge_many(columns)
+
+    def merge_many(self, columns):
         rows = 100_000
         self.program("simulate", "c.ini", "--quiet", "--csv", "whole.csv")
         header, row = self.read("whole.csv").splitlines()[:2]
         cells = row.split(",")
-        seed, run_id = (header.split(",").index(name) for name in ("seed", "run_id"))
+        places = [header.split(",").index(name) for name in columns]
         with open(self.folder / "many.csv", "w", encoding="utf-8") as file:
             file.write(header + "\n")
             for i in range(rows):
-                cells[seed], cells[run_id] = str(i), f"{i * 2654435761 % 2**48:012x}"
+                for place, text in zip(places, (str(i), f"{i * 2654435761 % 2**48:012x}")):
+                    cells[place] = text
                 file.write(",".join(cells) + "\n")
         begin = time.monotonic()
         words = ["merge", "many.csv", "many.csv", "--csv", "out.csv"]

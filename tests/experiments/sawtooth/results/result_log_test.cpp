@@ -61,6 +61,15 @@ TEST_F(Log, TheFileAppearsWhenItIsFinished) {
   EXPECT_FALSE(std::filesystem::exists(log.partial_path()));
 }
 
+// Behind it another run may take the name, and begin a partial file of its own.
+TEST_F(Log, ThePartialFileGoesBeforeTheTableIsRenamed) {
+  ResultLog log(path, OldRows::replace_finished);
+  log.start();
+  std::filesystem::create_directory(path);
+  EXPECT_THROW(log.finish(), std::runtime_error);
+  EXPECT_FALSE(std::filesystem::exists(log.partial_path()));
+}
+
 TEST_F(Log, RowsAppearAsTheyFinishAndTheTableHasThemInOrder) {
   ResultLog log(path, OldRows::replace_finished);
   log.start();
