@@ -293,6 +293,9 @@ struct Check {
   bool writes = false;  // looks at streams that write, too
   double stray_share = 0;
 };
+// A pass of a stream is disturbed at times, for there is work beside ours: on four H200s 1 of 1,120
+// rows spread by 0.029, and 1 of 504 identities was off by 0.021.
+constexpr double strays = 0.01;
 constexpr auto checks = std::to_array<Check>({
     {"cold",
      "DRAM sectors of a first read / compulsory sectors - 1, every pass; the median for buffers up "
@@ -300,11 +303,10 @@ constexpr auto checks = std::to_array<Check>({
      check_cold},
     {"hot", "DRAM sectors of a second read of a small buffer / its sectors", check_hot},
     {"identity", "|DRAM - (near misses - fabric reads + fabric misses)| / DRAM or buffer",
-     check_identity},
+     check_identity, false, strays},
     {"sm-sectors", "sectors that SMs received - sectors asked for", check_sm_sectors},
-    // 1 of 840 on three H200s spread by more, by 0.029: there is work beside ours.
     {"repeats", "spread of DRAM sectors over repetitions and passes / sectors", check_repeats, true,
-     0.01},
+     strays},
     {"fills", "|fills from device memory - DRAM reads of the same pass| / DRAM or buffer",
      check_fills},
 });
