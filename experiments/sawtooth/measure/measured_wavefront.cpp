@@ -47,8 +47,9 @@ std::vector<int64_t> times_between(const std::vector<RecordedStep>& recorded,
   std::set<std::pair<int64_t, int64_t>> starts;
   for (const RecordedStep& at : recorded) starts.emplace(at.*place, at.start_ns);
   std::vector<int64_t> times;
-  for (auto next = starts.begin(), at = next++; next != starts.end(); at = next++)
-    if (next->first == at->first) times.push_back(next->second - at->second);
+  for (auto at = starts.begin(); at != starts.end(); ++at)
+    if (const auto next = std::next(at); next != starts.end() && next->first == at->first)
+      times.push_back(next->second - at->second);
   return times;
 }
 
