@@ -69,8 +69,8 @@ class MergedTables {
           chains_.try_emplace(number_of_id(cells[id_column]), Chain{index, index});
       const auto [like, is_first] = first_like_.try_emplace(
           ContentHash().add(cells[id_column] + ' ' + cells[repetition_column]).number(), index);
-      const auto append = [&, &chain = point->second] {
-        if (!is_new) entries_[chain.last].next = index + 1;
+      const auto append = [&, &chain = point->second, follows = !is_new] {
+        if (follows) entries_[chain.last].next = index + 1;
         chain.last = index;
         entries_.push_back(now);
       };
