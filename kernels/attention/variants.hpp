@@ -44,13 +44,15 @@ constexpr double masked_item_us(const Problem& problem, const Tiling& tiling, co
 /// Whether items under a mask are so few and short that fixed shares end before tickets do, which
 /// are drawn ahead and bind long items to CTAs that are busy: 3 to 20 % sooner up to four waves of
 /// items of 17 us, later from 19 us on (run few_waves of experiments/data/h200/race/schedules.csv).
+/// Lists of tiles have their longest item anywhere.
 constexpr bool takes_fixed_shares(const Problem& problem, const Tiling& tiling,
                                   const TileCost& cost, int64_t workers) {
   constexpr int64_t few_waves = 4;
   constexpr double short_us = 18;
   const int64_t items = problem.batch * problem.heads * q_tiles(problem, tiling);
-  return problem.mask.kind != MaskKind::none && cost.with_mask.key_ns > 0 && cost.alone == 1 &&
-         items > 0 && items <= few_waves * workers &&
+  const bool by_rank = problem.mask.kind != MaskKind::none && problem.mask.kind != MaskKind::listed;
+  return by_rank && cost.with_mask.key_ns > 0 && cost.alone == 1 && items > 0 &&
+         items <= few_waves * workers &&
          masked_item_us(problem, tiling, cost.with_mask, 0) <= short_us;
 }
 
@@ -78,7 +80,7 @@ constexpr double estimated_us(const Problem& problem, const Tiling& tiling, cons
     for (int64_t number = 0; number < items; number += workers) first_us += item_us(number);
     return first_us;
   }
-  // Of two CTAs of an SM the one with the longer item ends alone.
+  // Where two CTAs share an SM, the one with the longer item ends alone.
   const double first_us = cost.alone * item_us(0) + (2 - cost.alone) * item_us(workers);
   const int64_t visited_keys = heads * visited_kv_tiles(problem, tiling) * tiling.kv_rows;
   const double all_us =

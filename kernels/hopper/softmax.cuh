@@ -18,6 +18,7 @@ struct RowSoftmax {
   float top[rows_a_thread];             // the greatest score so far
   float rescale[rows_a_thread];         // what the last raise did to the older terms
 
+  /// The greatest of a row's maximum and these scores, known to all lanes that share the row.
   template <int Count>
   __device__ void find_top(const float (&scores)[Count]) {
 #pragma unroll
@@ -67,6 +68,7 @@ struct RowSoftmax {
 #pragma unroll
     for (int i = 0; i < Count; ++i) output[i] *= rescale[row_half(i)];
   }
+  /// The same, where lanes do not know yet whether a maximum of the warp was raised.
   template <bool Lazy, int Count>
   __device__ void rescale_older_if_raised(float (&output)[Count]) const {
     if (Lazy && !__any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) return;
