@@ -170,25 +170,26 @@ Outcome choose_variant(const AttentionForward& call, const DeviceLimits& device,
   return chosen != nullptr ? Outcome{} : why_none;
 }
 
-std::span<const MaskedKernel> masked_kernels(const KernelVariant& variant) {
+const MaskedKernel* masked_kernel(const KernelVariant& variant) {
 #if defined(SAWTOOTH_HAVE_HOPPER)
   if (variant.family == std::string_view(families::hopper_short) && variant.head_dim == 128) {
-    static const auto bf16 = masked_hopper_short_bf16();
-    static const auto fp16 = masked_hopper_short_fp16();
-    return variant.dtype == ElementType::bf16 ? bf16 : fp16;
+    static const MaskedKernel bf16 = masked_hopper_short_bf16();
+    static const MaskedKernel fp16 = masked_hopper_short_fp16();
+    return variant.dtype == ElementType::bf16 ? &bf16 : &fp16;
   }
 #else
   (void)variant;
 #endif
-  return {};
+  return nullptr;
 }
 
 MaskedKernel kernel_for(const KernelVariant& variant, const Problem& problem) {
   if (problem.mask.kind == MaskKind::listed)
     return {variant.listed_function, variant.listed_shared_bytes, 0};
-  if (problem.mask.kind != MaskKind::none)
-    for (const MaskedKernel& kernel : masked_kernels(variant))
-      if (kernel.most_keys == 0 || problem.seq_kv <= kernel.most_keys) return kernel;
+  const MaskedKernel* masked = masked_kernel(variant);
+  if (problem.mask.kind != MaskKind::none && masked != nullptr &&
+      problem.seq_kv <= masked->most_keys)
+    return *masked;
   return {variant.function, variant.shared_bytes, 0};
 }
 

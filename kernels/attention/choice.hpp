@@ -1,9 +1,7 @@
 // Which kernel runs a call.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,19 +36,19 @@ Outcome choose_variant(const AttentionForward& call, const DeviceLimits& device,
 struct MaskedKernel {
   const void* function = nullptr;  // for the CUDA runtime
   int shared_bytes = 0;            // of a CTA
-  int64_t most_keys = 0;           // of a launch that runs it; 0: any number
+  int64_t most_keys = 0;           // of a launch that runs it
 };
 
-/// Those of a variant, fewest keys first; none for most.
-std::span<const MaskedKernel> masked_kernels(const KernelVariant& variant);
+/// That of a variant, or null: most have none.
+const MaskedKernel* masked_kernel(const KernelVariant& variant);
 
 /// What a launch of this problem runs, packed sequences and running results aside: a masked kernel
 /// or the variant's own.
 MaskedKernel kernel_for(const KernelVariant& variant, const Problem& problem);
 
 /// Family hopper-short has these at head dim 128 (kernels/hopper/masked_short.cu).
-std::array<MaskedKernel, 2> masked_hopper_short_bf16();
-std::array<MaskedKernel, 2> masked_hopper_short_fp16();
+MaskedKernel masked_hopper_short_bf16();
+MaskedKernel masked_hopper_short_fp16();
 
 // Which kernel runs a call of the backward pass.
 

@@ -37,17 +37,14 @@ std::string name_of(const KernelVariant& variant) {
 /// Allows the kernel all the shared memory that a CTA of the device can have: the same value from
 /// every thread, and so no race.
 cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits& device) {
-  for (const void* function : {variant.function, variant.running_function, variant.packed_function,
-                               variant.listed_function, variant.ordered_function,
-                               variant.separate_function, variant.dq_kernel.function}) {
+  const MaskedKernel* masked = masked_kernel(variant);
+  for (const void* function :
+       {variant.function, variant.running_function, variant.packed_function,
+        variant.listed_function, variant.ordered_function, variant.separate_function,
+        variant.dq_kernel.function, masked != nullptr ? masked->function : nullptr}) {
     if (function == nullptr) continue;
     const cudaError_t error = cudaFuncSetAttribute(
         function, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes);
-    if (error != cudaSuccess) return error;
-  }
-  for (const MaskedKernel& kernel : masked_kernels(variant)) {
-    const cudaError_t error = cudaFuncSetAttribute(
-        kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;

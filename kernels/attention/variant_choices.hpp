@@ -26,20 +26,20 @@ struct VariantChoice {
 namespace variant_words {
 
 // Words of shapes, which are numbers of no meaning here.
-inline constexpr int none = 0, ping_pong = 0, always = 0, lazy = 0;
+inline constexpr int none = 0, ping_pong = 0;
 
 /// From the columns behind the shared bytes: those of the hopper kernels end with the costs, before
 /// which hopper-short has the most keys and what a CTA alone takes.
 template <class... Column>
 constexpr VariantChoice choice_of(std::string_view types, Column... columns) {
-  constexpr size_t of_hopper = 8, of_hopper_short = 10, count = sizeof...(columns);
+  constexpr size_t of_hopper = 7, of_hopper_short = 9, count = sizeof...(columns);
   const std::array<double, count> numbers{static_cast<double>(columns)...};
   VariantChoice choice{types};
-  if constexpr (count == of_hopper_short) choice.most_keys = static_cast<int64_t>(numbers[4]);
+  if constexpr (count == of_hopper_short) choice.most_keys = static_cast<int64_t>(numbers[3]);
   if constexpr (count == of_hopper || count == of_hopper_short)
     choice.cost = {{numbers[count - 4], numbers[count - 3]},
                    {numbers[count - 2], numbers[count - 1]}};
-  if constexpr (count == of_hopper_short) choice.cost.alone = numbers[5];
+  if constexpr (count == of_hopper_short) choice.cost.alone = numbers[4];
   return choice;
 }
 

@@ -68,14 +68,14 @@ enum class VariantSet : uint8_t { all, covering, minimal, both, packed, study };
 /// Whether the row has a kernel for packed sequences too. A build takes long enough: one tile a
 /// head dim, the first that fits any length well.
 constexpr bool takes_packed(std::string_view family, std::string_view name) {
-  return (family == families::hopper && (name == "d64" || name == "d128_lazy")) ||
+  return (family == families::hopper && (name == "d64" || name == "d128")) ||
          (family == families::mma && (name == "d64_128x128" || name == "d128_128x64"));
 }
 
 /// Whether the row has a kernel for lists of tiles too: of tiles that divide blocks of 128 rows and
 /// keys.
 constexpr bool takes_lists(std::string_view family, std::string_view name) {
-  return (family == families::hopper && (name == "d64_q128" || name == "d128_lazy")) ||
+  return (family == families::hopper && (name == "d64_q128" || name == "d128")) ||
          (family == families::mma && (name == "d64_128x128" || name == "d128_128x64"));
 }
 

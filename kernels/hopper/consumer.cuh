@@ -34,7 +34,6 @@ class Consumer : ConsumerItem<Shape, Results> {
   using Packed = uint32_t[accumulators(Shape::kv_rows) / 2];
   using Spans = RowSpans<Shape::listed>;
   static constexpr int q_slices = Shape::head_dim / wgmma_k;
-  static constexpr bool lazy = Shape::lazy_rescale;
   static constexpr bool takes_turns = Shape::overlap == Overlap::ping_pong && Shape::consumers > 1;
 
  public:
@@ -51,7 +50,7 @@ class Consumer : ConsumerItem<Shape, Results> {
       ItemStart start;
       if (!read_start<Shape::reads_together>(work(), start)) break;
       first_row_ = start.q_tile * Shape::q_rows + warpgroup_ * warpgroup_rows;
-      if (!Shape::short_items || first_row_ < problem().seq_q) {
+      if (first_row_ < problem().seq_q) {
         process(start.steps);
       } else {
         stand_by(start.steps);
@@ -78,34 +77,38 @@ class Consumer : ConsumerItem<Shape, Results> {
       if constexpr (Shape::overlap == Overlap::none) {
         for (int step = 0; step < steps; ++step) {
           const TileNote note = wait_for_k();
-          first_scores(scores, softmax, note.kv_tile, note.masked, step + 1 == steps);
-          softmax.template rescale_older_if_raised<lazy>(output);
+          const bool last = step + 1 == steps;
+          first_scores(scores, output, softmax, note.kv_tile, note.masked, step == 0, last);
           pack_probabilities<Element>(packed, scores);
           finish_output(output, packed);
         }
       } else {
         bool pending = false;  // probabilities whose product with V is still to be added
+        bool plain = false;    // the same, and all rows see every key of the tile to come
         for (int step = 0; step < steps; ++step) {
-          const TileNote note = wait_for_k();
           const bool last = step + 1 == steps;
-          const Sight seen = Shape::short_items && note.masked ? sight(note.kv_tile) : Sight::all;
-          const bool masked = Shape::short_items ? seen != Sight::all : note.masked;
-          if (Shape::short_items ? seen == Sight::nothing
-                                 : note.masked && uniform(hides(note.kv_tile))) {
-            if (step > 0) pass_turn();
-            skip_tile(output, packed, pending, last);
-            pending = false;
-          } else if (!pending) {
-            if (step > 0) pass_turn();
-            first_scores(scores, softmax, note.kv_tile, masked, last);
-            if (step > 0) softmax.template rescale_older_if_raised<lazy>(output);
-            pack_probabilities<Element>(packed, scores);
-            pending = true;
-          } else if (masked) {
-            overlapped_step<true>(scores, packed, output, softmax, note.kv_tile, last);
-          } else {
-            overlapped_step<false>(scores, packed, output, softmax, note.kv_tile, last);
+          shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
+          if (!plain) {
+            const TileNote note = read(shared_.notes[k_ring_.stage]);
+            const Sight seen = note.masked ? sight(note.kv_tile) : Sight::all;
+            if (!pending || seen != Sight::all) {
+              if (seen == Sight::nothing) {
+                if (step > 0) pass_turn();
+                skip_tile(output, packed, pending, last);
+              } else if (pending) {
+                overlapped_step<true>(scores, packed, output, softmax, note.kv_tile, last);
+              } else {
+                if (step > 0) pass_turn();
+                first_scores(scores, output, softmax, note.kv_tile, seen == Sight::some, step == 0,
+                             last);
+                pack_probabilities<Element>(packed, scores);
+              }
+              pending = seen != Sight::nothing;
+              plain = pending && note.next_is_plain;
+              continue;
+            }
           }
+          plain = overlapped_step<false>(scores, packed, output, softmax, 0, last);
         }
         if (pending) {
           if constexpr (std::is_same_v<Results, CopiedResults>) {
@@ -120,8 +123,8 @@ class Consumer : ConsumerItem<Shape, Results> {
   }
 
   /// Scores and probabilities of a tile, with nothing in flight beside.
-  __device__ void first_scores(Scores& scores, RowSoftmax& softmax, int kv_tile, bool masked,
-                               bool last) {
+  __device__ void first_scores(Scores& scores, Output& output, RowSoftmax& softmax, int kv_tile,
+                               bool masked, bool first, bool last) {
     Spans spans;
     if (masked) read_spans(spans);
     pin(scores);
@@ -131,27 +134,21 @@ class Consumer : ConsumerItem<Shape, Results> {
     pin_scores(scores);
     release_k(last);
     if (masked) mask(scores, kv_tile, spans);
-    softmax.find_top(scores);
-    softmax.template raise<true, lazy>(arguments_.scale_log2);
+    if (first) {
+      float rescale[rows_a_thread];
+      softmax.template raise<Element>(scores, arguments_.scale_log2, rescale);
+    } else if (softmax.rises(scores)) {
+      raise(scores, output, softmax);
+    }
     softmax.exponentiate(scores, arguments_.scale_log2);
   }
 
-  /// What this warpgroup sees of a tile of which some row of the item does not see every key. With
-  /// `short_items`; else `hides` is all that is asked. Lists tell warpgroups of an item the same.
+  /// What this warpgroup sees of a tile of which some row of the item does not see every key. Lists
+  /// tell warpgroups of an item the same.
   __device__ Sight sight(int kv_tile) const {
     if constexpr (Shape::listed) return Sight::some;
     return Sight(uniform(int(sight_of(problem(), first_row_, warpgroup_rows,
                                       kv_tile * Shape::kv_rows, Shape::kv_rows))));
-  }
-  /// Whether no row of this warpgroup sees a key of the tile, though others of the item may.
-  __device__ bool hides(int kv_tile) const {
-    if constexpr (Shape::listed) return false;
-    const int64_t first_key = int64_t(kv_tile) * Shape::kv_rows;
-    decltype(auto) of_item = problem();
-    const Range of_first = seen_keys(of_item, first_row_, first_key, Shape::kv_rows);
-    const Range of_last =
-        seen_keys(of_item, first_row_ + warpgroup_rows - 1, first_key, Shape::kv_rows);
-    return of_last.end == 0 || of_first.begin == Shape::kv_rows;
   }
 
   /// Leaves a tile that this warpgroup does not see; the tile before it may still wait for its V.
@@ -190,8 +187,9 @@ class Consumer : ConsumerItem<Shape, Results> {
     return warpgroup_ + 1 == Shape::consumers ? 0 : warpgroup_ + 1;
   }
 
+  /// True: all rows see every key of the tile to come.
   template <bool Masked>
-  __device__ void overlapped_step(Scores& scores, Packed& packed, Output& output,
+  __device__ bool overlapped_step(Scores& scores, Packed& packed, Output& output,
                                   RowSoftmax& softmax, int kv_tile, bool last) {
     Spans spans;
     if constexpr (Masked) read_spans(spans);
@@ -207,30 +205,24 @@ class Consumer : ConsumerItem<Shape, Results> {
     if constexpr (takes_turns) {
       named_barrier_arrive(turn_barrier(next_warpgroup()), turn_threads);
     }
+    const bool next_is_plain = !Masked && read(shared_.notes[k_ring_.stage]).next_is_plain;
     wgmma_wait<1>();
     pin_scores(scores);
     release_k(last);
     if constexpr (Masked) mask(scores, kv_tile, spans);
-    softmax.find_top(scores);
-    if constexpr (Shape::rescales_first) {
-      const bool rises = softmax.template rises<lazy>(arguments_.scale_log2);
-      end_output(output, packed);
-      if (rises) {
-        softmax.template raise<Masked, lazy>(arguments_.scale_log2);
-        softmax.rescale_older(output);
-      }
-      softmax.exponentiate(scores, arguments_.scale_log2);
-    } else {
-      softmax.template raise<Masked, lazy>(arguments_.scale_log2);
-      softmax.exponentiate(scores, arguments_.scale_log2);
-      // ptxas moves no wait over a branch; sums are never negative.
-      if (Shape::waits_behind_softmax &&
-          __any_sync(0xffffffff, softmax.sum[0] + softmax.sum[1] < 0))
-        __trap();
-      end_output(output, packed);
-      softmax.template rescale_older_if_raised<lazy>(output);
-    }
+    // Exponentials come last, beside sums and packing, without a branch between.
+    const bool rises = softmax.rises(scores);
+    end_output(output, packed);
+    if (rises) raise(scores, output, softmax);
+    softmax.exponentiate(scores, arguments_.scale_log2);
     pack_probabilities<Element>(packed, scores);
+    return next_is_plain;
+  }
+
+  __device__ void raise(const Scores& scores, Output& output, RowSoftmax& softmax) const {
+    float rescale[rows_a_thread];
+    softmax.template raise<Element>(scores, arguments_.scale_log2, rescale);
+    rescale_older(output, rescale);
   }
 
   /// Adds the last probabilities' product, with nothing in flight beside.
@@ -347,31 +339,20 @@ class Consumer : ConsumerItem<Shape, Results> {
   }
 
   __device__ void mask(Scores& scores, int kv_tile, [[maybe_unused]] const Spans& spans) const {
-    if constexpr (Shape::listed) {
-      const int first_key = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
-      uint64_t visible[rows_a_thread];
-#pragma unroll
-      for (int half = 0; half < rows_a_thread; ++half)
-        visible[half] = spans.visible(half, first_key, Shape::kv_rows);
-      return keep_scores(scores, visible);
-    }
+    const int first_key = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
     decltype(auto) of_item = problem();
-    const int first_of_lane = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
-    int first_key[rows_a_thread];
-    int end_key[rows_a_thread];
+    uint64_t visible[rows_a_thread];
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
-      if constexpr (Shape::short_items) {
-        const KeySpan keys = keys_seen(of_item, row(half), first_of_lane);
-        first_key[half] = min(max(keys.begin, 0), Shape::kv_rows);
-        end_key[half] = min(max(keys.end, 0), Shape::kv_rows);
+      if constexpr (Shape::listed) {
+        visible[half] = spans.visible(half, first_key, Shape::kv_rows);
       } else {
-        const Range keys = seen_keys(of_item, row(half), first_of_lane, Shape::kv_rows);
-        first_key[half] = int(keys.begin);
-        end_key[half] = int(keys.end);
+        const KeySpan keys = keys_seen(of_item, row(half), first_key);
+        visible[half] = accumulators_between(min(max(keys.begin, 0), Shape::kv_rows),
+                                             min(max(keys.end, 0), Shape::kv_rows));
       }
     }
-    mask_scores<Shape::short_items>(scores, first_key, end_key);
+    keep_scores(scores, visible);
   }
 
   __device__ void release_k(bool last_of_item) {

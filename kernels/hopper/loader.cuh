@@ -32,10 +32,10 @@ class Loader {
   /// K runs one tile ahead of V, as the consumers do.
   __device__ void load_item(const WorkSlot& work) {
     if constexpr (Shape::packed) acquire_maps(work.item);
-    int tile = load_k(work.item);
+    int tile = load_k(work.item, work.scan.tiles > 1);
     load_q(work.item);
     for (int left = int(work.scan.tiles) - 1; left > 0; --left) {
-      const int next = load_k(work.item);
+      const int next = load_k(work.item, left > 1);
       load_v(work.item, tile);
       tile = next;
     }
@@ -57,19 +57,22 @@ class Loader {
     }
   }
 
-  /// Starts the copy of the next K tile of the scan and returns its number.
-  __device__ int load_k(const Item& item) {
+  /// Starts the copy of the next K tile of the scan and returns its number. `tells_next`: the step
+  /// behind is the item's too, and is worth waiting for.
+  __device__ int load_k(const Item& item, bool tells_next) {
     shared_.hand.step_full[step_.stage].wait(step_.parity);
-    const TileNote note = shared_.hand.steps[step_.stage];
+    const TileStep step = shared_.hand.steps[step_.stage];
     shared_.hand.step_empty[step_.stage].arrive();
     step_.advance();
     const int stage = k_.stage;
     shared_.k_empty[stage].wait(k_.parity);
-    shared_.notes[stage] = note;
+    if (tells_next) shared_.hand.step_full[step_.stage].wait(step_.parity);
+    shared_.notes[stage] =
+        TileNote{step.kv_tile, step.masked, tells_next && !shared_.hand.steps[step_.stage].masked};
     load_kv<Shape::kv_tile_bytes>(shared_.k[stage], map_of(k_map_, item), shared_.k_full[stage],
-                                  item, note.kv_tile, shared_.hand.arguments.policies.k);
+                                  item, step.kv_tile, shared_.hand.arguments.policies.k);
     k_.advance();
-    return note.kv_tile;
+    return step.kv_tile;
   }
 
   __device__ void load_v(const Item& item, int tile) {

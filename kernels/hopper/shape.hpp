@@ -13,11 +13,7 @@ namespace sawtooth::kernels::hopper {
 /// of the other warpgroups.
 enum class Overlap : uint8_t { none, ping_pong };
 
-/// When older sums follow a new row maximum: at once, or lazily, once it has grown enough.
-enum class Rescale : uint8_t { always, lazy };
-
-template <class ElementType, int HeadDim, int Consumers, int KvRows, int Stages, Overlap Mode,
-          Rescale RescaleMode = Rescale::always>
+template <class ElementType, int HeadDim, int Consumers, int KvRows, int Stages, Overlap Mode>
 struct Shape {
   using Element = ElementType;
   static constexpr int head_dim = HeadDim;
@@ -27,11 +23,7 @@ struct Shape {
   static constexpr int kv_rows = KvRows;
   static constexpr int stages = Stages;  // of K and of V
   static constexpr Overlap overlap = Mode;
-  static constexpr bool lazy_rescale = RescaleMode == Rescale::lazy;
-  // At head dim 64 tiles are so short that what stands between items and beside the products of a
-  // masked step counts: two Q tiles, what a producer leaves in one word or read at once, masks as
-  // bits in 32-bit arithmetic, warpgroups without rows out of the way. At head dim 128 the same
-  // machine code made whole runs 1 to 1.5 % slower (README.md).
+  // At head dim 64 tiles are so short that what stands between items counts.
   static constexpr bool short_items = HeadDim == 64;
   // What a warp reads of an item comes at once, so that no reading waits for another.
   static constexpr bool reads_together = short_items;
@@ -39,13 +31,6 @@ struct Shape {
   static constexpr int q_stages = short_items ? 2 : 1;
   static constexpr int q_boxes = 1;              // of a Q tile, each waited for alone
   static constexpr bool q_in_registers = false;  // of the warpgroup whose rows they are
-  // Exponentials of a step lie before the wait for P V, where ptxas puts the wait first: 1 to 8 %
-  // faster where V has more than 128 columns, and P V is long; at 128 the same, at 64 9 % slower.
-  static constexpr bool waits_behind_softmax = HeadDim > 128;
-  // Exponentials wait for P V and for what a raised maximum does to O, and then run beside sums and
-  // packing without a branch between: 4 % faster at head dim 256. From 80 to 192 columns it is 1 to
-  // 5 % faster too, but costs and judged rows are of the order without (notes.md).
-  static constexpr bool rescales_first = HeadDim > 192;
   static constexpr bool packed = false;
   static constexpr bool listed = false;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
@@ -93,7 +78,6 @@ struct ListedShape : Base {
 template <class Base, int HeadDimV>
 struct NarrowVShape : Base {
   static constexpr int head_dim_v = HeadDimV;
-  static constexpr bool waits_behind_softmax = HeadDimV > 128;
   static constexpr int v_tile_elements = Base::kv_rows * HeadDimV;
   static constexpr uint32_t v_tile_bytes = v_tile_elements * sizeof(typename Base::Element);
   static_assert(!Base::padded && HeadDimV % panel_columns == 0);
@@ -105,7 +89,6 @@ struct NarrowVShape : Base {
 template <class Base, int CtasPerSm>
 struct ShortShape : Base {
   static constexpr bool reads_together = true;
-  static constexpr bool rescales_first = true;
   // With one Q tile at a time each warpgroup has its rows to itself: the next item's come once it
   // is done, whatever the others still read.
   static constexpr int q_boxes = Base::q_stages == 1 ? Base::consumers : 1;

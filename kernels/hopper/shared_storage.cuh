@@ -51,25 +51,31 @@ struct SchedulerScratch {
   int64_t item_number;  // in the order: the item's index, but for pieces
 };
 
-/// What the scan tells the loader about the next step, and the loader the consumers about a stage.
-struct TileNote {
+/// What the scan tells the loader about the next step.
+struct TileStep {
   int32_t kv_tile;
   bool masked;  // some key is missing or hidden from some row
+};
+/// What the loader tells the consumers about a stage.
+struct TileNote {
+  int32_t kv_tile;
+  bool masked;
+  bool next_is_plain;  // the item has another step behind, whose tile is not masked
+};
+/// The same in one word.
+struct PackedNote {
+  int32_t word;
+  __device__ PackedNote& operator=(const TileNote& note) {
+    word = note.kv_tile * 4 + int32_t(note.next_is_plain) * 2 + int32_t(note.masked);
+    return *this;
+  }
+  __device__ TileNote unpacked() const { return {word >> 2, (word & 1) != 0, (word & 2) != 0}; }
 };
 inline constexpr int step_slots = 2;
 /// Under a mask, where items differ in length, no ticket is drawn while more tiles than this are to
 /// be named. The scan is some four steps ahead of the consumers, so eight steps of 1.2 us or more
 /// hide the ticket and what follows from it.
 inline constexpr int ticket_lead_tiles = 4;
-/// The same in one word.
-struct PackedNote {
-  int32_t word;
-  __device__ PackedNote& operator=(const TileNote& note) {
-    word = note.kv_tile * 2 + int32_t(note.masked);
-    return *this;
-  }
-};
-
 /// The word of the item's K/V head that attach reads and leaves.
 template <class Arguments>
 __device__ inline int* attach_word(const Arguments& arguments, const Item& item) {
@@ -118,10 +124,10 @@ struct SharedStorage {
   Barrier k_full[Shape::stages], k_empty[Shape::stages];
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
   using OneLength = std::conditional_t<Shape::listed, ListedArguments, ForwardArguments>;
-  using Hand = std::conditional_t<Shape::packed, HandOver<PackedArguments, TileNote, PackedSlot>,
-                                  HandOver<OneLength, TileNote>>;
+  using Hand = std::conditional_t<Shape::packed, HandOver<PackedArguments, TileStep, PackedSlot>,
+                                  HandOver<OneLength, TileStep>>;
   Hand hand;
-  std::conditional_t<Shape::short_items, PackedNote, TileNote> notes[Shape::stages];
+  PackedNote notes[Shape::stages];
 
   __device__ void initialise_barriers() {
     for (int box = 0; box < Shape::q_stages * Shape::q_boxes; ++box) {

@@ -24,14 +24,13 @@ KernelVariant short_variant(const char* family, const char* name, VariantSet set
 
 // As in variant.cuh, of the columns of kernels/attention/variants.inc.
 #define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, head_dim_v, tile_q, kv_rows, \
-                         ctas, bytes, consumers, stages, overlap, rescale, most_keys, alone, us,   \
-                         ns, masked_us, masked_ns)                                                 \
+                         ctas, bytes, consumers, stages, overlap, most_keys, alone, us, ns,        \
+                         masked_us, masked_ns)                                                     \
   namespace sawtooth::kernels {                                                                    \
   KernelVariant function() {                                                                       \
-    using Shape = hopper::ShortShape<                                                              \
-        hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,                \
-                      hopper::Overlap::overlap, hopper::Rescale::rescale>,                         \
-        ctas>;                                                                                     \
+    using Shape = hopper::ShortShape<hopper::Shape<hopper::element_##type, head_dim, consumers,    \
+                                                   kv_rows, stages, hopper::Overlap::overlap>,     \
+                                     ctas>;                                                        \
     static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer");                     \
     return hopper::short_variant<Shape>(families::family, #type "_" #name, VariantSet::set,        \
                                         most_keys, {{us, ns}, {masked_us, masked_ns}, alone});     \

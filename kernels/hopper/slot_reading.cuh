@@ -28,12 +28,8 @@ __device__ int read(const Number& place) {
   return uniform(reads_for_warp() ? int(place) : 0);
 }
 
-__device__ inline TileNote read(const TileNote& note) {
-  return {.kv_tile = read(note.kv_tile), .masked = read(note.masked) != 0};
-}
 __device__ inline TileNote read(const PackedNote& note) {
-  const int word = uniform(reads_for_warp() ? read_shared(&note.word) : 0);
-  return {.kv_tile = word >> 1, .masked = (word & 1) != 0};
+  return PackedNote{uniform(reads_for_warp() ? read_shared(&note.word) : 0)}.unpacked();
 }
 
 /// What a consumer must know before an item's first product.

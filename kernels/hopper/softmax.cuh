@@ -3,7 +3,9 @@
 // (Milakov and Gimelshein, arXiv 1805.02867; FlashAttention-2, arXiv 2307.08691, section 3.1).
 #pragma once
 
+#include <climits>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/hopper/layout.hpp"
 #include "kernels/mma/online_softmax.cuh"
@@ -11,48 +13,53 @@
 
 namespace sawtooth::kernels::hopper {
 
+/// Rows of scores become probabilities relative to a reference of their row, which is lazy: it
+/// follows the greatest score only once that is 2^8 times as large in probability, so that older
+/// terms mostly need no rescaling; float and bf16 have the range, fp16 holds 2^8 too.
 struct RowSoftmax {
-  float max[rows_a_thread] = {-INFINITY, -INFINITY};
-  float sum[rows_a_thread] = {0, 0};    // of this lane's columns only
-  float shift[rows_a_thread] = {0, 0};  // of exponents, by the maximum
-  float top[rows_a_thread];             // the greatest score so far
-  float rescale[rows_a_thread];         // what the last raise did to the older terms
+  float max[rows_a_thread] = {-INFINITY, -INFINITY};  // the reference
+  float sum[rows_a_thread] = {0, 0};                  // of this lane's columns only
+  float shift[rows_a_thread] = {0, 0};                // of exponents, by the reference
+  int limit[rows_a_thread] = {INT_MIN, INT_MIN};      // scores up to it leave the reference; bits
 
-  /// The greatest of a row's maximum and these scores, known to all lanes that share the row.
+  /// Whether the reference of some row of the warp has to rise. Bits of floats are ordered as
+  /// integers where the greatest is not negative, and of integers one instruction compares three.
   template <int Count>
-  __device__ void find_top(const float (&scores)[Count]) {
+  __device__ bool rises(const float (&scores)[Count]) const {
+    int top[rows_a_thread] = {INT_MIN, INT_MIN};
 #pragma unroll
-    for (int half = 0; half < rows_a_thread; ++half) top[half] = max[half];
-#pragma unroll
-    for (int i = 0; i < Count; ++i) top[row_half(i)] = fmaxf(top[row_half(i)], scores[i]);
-#pragma unroll
-    for (int half = 0; half < rows_a_thread; ++half) top[half] = maximum_of_quad(top[half]);
+    for (int i = 0; i < Count; i += 2) {
+      int& of_row = top[row_half(i)];
+      of_row = __vimax3_s32(of_row, __float_as_int(scores[i]), __float_as_int(scores[i + 1]));
+    }
+    return __any_sync(0xffffffff, top[0] >= limit[0] || top[1] >= limit[1]);
   }
 
-  /// Whether the maximum of some row of the warp has to become `top`.
-  /// `Lazy`: it stays while the true one is at most 2^8 times as large in probability, so that
-  /// older terms mostly need no rescaling; float and bf16 have the range, fp16 holds 2^8 too.
-  template <bool Lazy>
-  __device__ bool rises(float scale_log2) const {
-    return !Lazy ||
-           __any_sync(0xffffffff, !stays<Lazy>(0, scale_log2) || !stays<Lazy>(1, scale_log2));
-  }
-
-  /// `Masked`: a row may have seen nothing so far, its maximum is then -inf.
-  template <bool Masked, bool Lazy>
-  __device__ void raise(float scale_log2) {
+  /// Takes the greatest scores as references; `rescale` is what that does to older terms. A row may
+  /// have seen nothing so far. Where the greatest is little below 0, and probabilities relative to
+  /// 0 are in range, the reference is 0: below it each step would have to look for itself.
+  template <class Element, int Count>
+  __device__ void raise(const float (&scores)[Count], float scale_log2,
+                        float (&rescale)[rows_a_thread]) {
+    constexpr float tolerated_growth_log2 = 8;
+    constexpr float tolerated_fall_log2 = std::is_same_v<Element, __half> ? 8 : 64;
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
-      if (stays<Lazy>(half, scale_log2)) top[half] = max[half];
-      const float safe = Masked && top[half] == -INFINITY ? 0.0f : top[half];
-      shift[half] = safe * scale_log2;
+      float top = max[half];
+#pragma unroll
+      for (int i = 0; i < Count; ++i)
+        if (row_half(i) == half) top = fmaxf(top, scores[i]);
+      top = maximum_of_quad(top);
+      if (top < 0 && top * scale_log2 >= -tolerated_fall_log2) top = 0;
+      shift[half] = top == -INFINITY ? 0 : top * scale_log2;
       rescale[half] = exp2_approximate(max[half] * scale_log2 - shift[half]);
-      max[half] = top[half];
       sum[half] *= rescale[half];
+      max[half] = top;
+      limit[half] = top < 0 ? INT_MIN : __float_as_int(top + tolerated_growth_log2 / scale_log2);
     }
   }
 
-  /// Replaces scores by their probabilities relative to the maximum.
+  /// Replaces scores by their probabilities relative to the reference.
   template <int Count>
   __device__ void exponentiate(float (&scores)[Count], float scale_log2) {
 #pragma unroll
@@ -61,27 +68,15 @@ struct RowSoftmax {
       sum[row_half(i)] += scores[i];
     }
   }
-
-  /// Brings sums of older terms to the raised maximum.
-  template <int Count>
-  __device__ void rescale_older(float (&output)[Count]) const {
-#pragma unroll
-    for (int i = 0; i < Count; ++i) output[i] *= rescale[row_half(i)];
-  }
-  /// The same, where lanes do not know yet whether a maximum of the warp was raised.
-  template <bool Lazy, int Count>
-  __device__ void rescale_older_if_raised(float (&output)[Count]) const {
-    if (Lazy && !__any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) return;
-    rescale_older(output);
-  }
-
- private:
-  template <bool Lazy>
-  __device__ bool stays(int half, float scale_log2) const {
-    constexpr float tolerated_growth_log2 = 8;
-    return Lazy && (top[half] - max[half]) * scale_log2 <= tolerated_growth_log2;
-  }
 };
+
+/// Brings sums of older terms to the raised reference.
+template <int Count>
+__device__ inline void rescale_older(float (&output)[Count],
+                                     const float (&rescale)[rows_a_thread]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) output[i] *= rescale[row_half(i)];
+}
 
 /// Natural logarithm of the sum of a row's exponentials; -inf where the row saw no key.
 __device__ inline float log_sum_exp(float max, float sum, float scale_log2) {
@@ -109,26 +104,16 @@ __device__ inline void keep_scores(float (&scores)[Count],
   }
 }
 
-/// Sets scores outside [first_key, end_key) of each row to -inf; both not negative, relative to the
-/// tile's first key plus this lane's column offset. `AsBits`: one bit an accumulator, whose test is
-/// one instruction where two comparisons are two.
-template <bool AsBits, int Count>
+/// Sets scores outside [first_key, end_key) of each row to -inf; both relative to the tile's first
+/// key plus this lane's column offset.
+template <int Count>
 __device__ inline void mask_scores(float (&scores)[Count], const int (&first_key)[rows_a_thread],
                                    const int (&end_key)[rows_a_thread]) {
-  if constexpr (AsBits) {
-    uint64_t visible[rows_a_thread];
 #pragma unroll
-    for (int half = 0; half < rows_a_thread; ++half) {
-      visible[half] = accumulators_between(first_key[half], end_key[half]);
-    }
-    keep_scores(scores, visible);
-  } else {
-#pragma unroll
-    for (int i = 0; i < Count; ++i) {
-      const int column = quad_column(i);
-      const bool visible = column >= first_key[row_half(i)] && column < end_key[row_half(i)];
-      scores[i] = visible ? scores[i] : -INFINITY;
-    }
+  for (int i = 0; i < Count; ++i) {
+    const int column = quad_column(i);
+    const bool visible = column >= first_key[row_half(i)] && column < end_key[row_half(i)];
+    scores[i] = visible ? scores[i] : -INFINITY;
   }
 }
 

@@ -63,14 +63,12 @@ using element_fp16 = __half;
 // Defines `function()`, which kernels/attention/variant_table.cpp calls, from the columns of
 // kernels/attention/variants.inc.
 #define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, head_dim_v, tile_q, kv_rows, \
-                         ctas, bytes, consumers, stages, overlap, rescale, us, ns, masked_us,      \
-                         masked_ns)                                                                \
+                         ctas, bytes, consumers, stages, overlap, us, ns, masked_us, masked_ns)    \
   namespace sawtooth::kernels {                                                                    \
   KernelVariant function() {                                                                       \
-    using Shape = hopper::ShapeWithV<                                                              \
-        hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,                \
-                      hopper::Overlap::overlap, hopper::Rescale::rescale>,                         \
-        head_dim_v>;                                                                               \
+    using Shape = hopper::ShapeWithV<hopper::Shape<hopper::element_##type, head_dim, consumers,    \
+                                                   kv_rows, stages, hopper::Overlap::overlap>,     \
+                                     head_dim_v>;                                                  \
     static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer");                     \
     return hopper::hopper_variant<Shape, takes_packed(families::family, #name),                    \
                                   takes_lists(families::family, #name)>(                           \

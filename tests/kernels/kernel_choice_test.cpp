@@ -51,27 +51,24 @@ struct Measured {
   Tiling faster, slower;
 };
 
-// Another run than those that the costs were taken from, race.csv: medians more than 2 % apart, of
-// launches that cut no item.
+// Medians of the run tiles of experiments/data/h200/race/schedules.csv, more than 1 % apart. Costs
+// are solved from the times of 512 and of 16K rows.
 TEST(TileTime, PrefersTheTileThatWasFasterOnAnH200) {
   constexpr Tiling rows128{128, 128}, rows192{192, 128}, keys176{128, 176};
   const Measured rows[] = {
-      {64, 512, MaskKind::causal, rows192, rows128},     // 78.2 and 85.9 us
-      {64, 1024, MaskKind::causal, rows192, rows128},    // 113.8 and 121.8 us
-      {64, 2048, MaskKind::causal, rows192, rows128},    // 169.4 and 195.6 us
-      {64, 4096, MaskKind::causal, rows192, rows128},    // 290.7 and 343.5 us
-      {64, 16384, MaskKind::causal, rows192, rows128},   // 1057 and 1263 us
-      {128, 512, MaskKind::causal, rows128, keys176},    // 108.3 and 127.6 us
-      {128, 1024, MaskKind::causal, rows128, keys176},   // 153.3 and 171.8 us
-      {128, 2048, MaskKind::causal, rows128, keys176},   // 251.4 and 266.9 us
-      {128, 16384, MaskKind::causal, keys176, rows128},  // 1777 and 1826 us
-      {128, 32768, MaskKind::causal, keys176, rows128},  // 6903 and 7163 us
-      {128, 512, MaskKind::none, rows128, keys176},      // 136.9 and 146.0 us
-      {128, 1024, MaskKind::none, rows128, keys176},     // 247.7 and 257.7 us
-      {128, 2048, MaskKind::none, rows128, keys176},     // 458.5 and 468.6 us
-      {128, 8192, MaskKind::none, keys176, rows128},     // 1750 and 1786 us
-      {128, 16384, MaskKind::none, keys176, rows128},    // 3394 and 3565 us
-      {128, 32768, MaskKind::none, keys176, rows128},    // 13715 and 14394 us
+      {64, 512, MaskKind::causal, rows192, rows128},     // 78.6 and 86.8 us
+      {64, 1024, MaskKind::causal, rows192, rows128},    // 112.5 and 121.0 us
+      {64, 2048, MaskKind::causal, rows192, rows128},    // 159.9 and 189.0 us
+      {64, 4096, MaskKind::causal, rows192, rows128},    // 266.4 and 323.4 us
+      {64, 16384, MaskKind::causal, rows192, rows128},   // 919.9 and 1152 us
+      {128, 512, MaskKind::causal, rows128, keys176},    // 110.1 and 127.2 us
+      {128, 1024, MaskKind::causal, rows128, keys176},   // 157.3 and 179.0 us
+      {128, 2048, MaskKind::causal, rows128, keys176},   // 238.8 and 257.5 us
+      {128, 16384, MaskKind::causal, keys176, rows128},  // 1525 and 1542 us
+      {128, 512, MaskKind::none, rows128, keys176},      // 132.0 and 140.5 us
+      {128, 1024, MaskKind::none, rows128, keys176},     // 220.2 and 228.8 us
+      {128, 2048, MaskKind::none, rows128, keys176},     // 400.6 and 408.7 us
+      {128, 16384, MaskKind::none, keys176, rows128},    // 3054 and 3140 us
   };
   if (find_variant(128, ElementType::bf16, keys176, "hopper") == nullptr)
     GTEST_SKIP() << "this build has no Hopper kernels";
@@ -95,7 +92,7 @@ Problem problem(MaskKind mask, int64_t keys) {
   return {.seq_q = keys, .seq_kv = keys, .mask = {mask, 64}};
 }
 
-// At head dim 128 hopper-short has a kernel up to four K/V tiles, one beyond, and its own.
+// At head dim 128 hopper-short has another kernel up to four K/V tiles under a mask.
 TEST(MaskedKernels, OfShortSequencesDependOnTheNumberOfKeys) {
   std::set<const void*> all;
   for (const ElementType type : {ElementType::bf16, ElementType::fp16}) {
@@ -104,24 +101,22 @@ TEST(MaskedKernels, OfShortSequencesDependOnTheNumberOfKeys) {
     const auto run = [&](MaskKind mask, int64_t keys) {
       return kernel_for(*variant, problem(mask, keys));
     };
-    const MaskedKernel few = run(MaskKind::causal, 512), many = run(MaskKind::causal, 513);
+    const MaskedKernel few = run(MaskKind::causal, 512);
     EXPECT_EQ(run(MaskKind::window, 1).function, few.function);
-    EXPECT_EQ(run(MaskKind::window, 4096).function, many.function);
     constexpr int second_q_tile = 128 * 128 * 2;
     EXPECT_EQ(few.shared_bytes, variant->shared_bytes + second_q_tile);
-    EXPECT_EQ(many.shared_bytes, variant->shared_bytes);
-    for (const int64_t keys : {512, 513}) {
-      EXPECT_EQ(run(MaskKind::none, keys).function, variant->function);
-      EXPECT_EQ(run(MaskKind::none, keys).shared_bytes, variant->shared_bytes);
+    for (const MaskedKernel& own : {run(MaskKind::none, 512), run(MaskKind::causal, 513)}) {
+      EXPECT_EQ(own.function, variant->function);
+      EXPECT_EQ(own.shared_bytes, variant->shared_bytes);
     }
-    all.insert({variant->function, few.function, many.function});
+    all.insert({variant->function, few.function});
   }
-  EXPECT_EQ(all.size(), 6u);
+  EXPECT_EQ(all.size(), 4u);
 }
 
 TEST(MaskedKernels, AreTheVariantsOwnElsewhere) {
   for (const KernelVariant& variant : kernel_variants()) {
-    if (!masked_kernels(variant).empty()) continue;
+    if (masked_kernel(variant) != nullptr) continue;
     const MaskedKernel run = kernel_for(variant, problem(MaskKind::causal, 512));
     EXPECT_EQ(run.function, variant.function) << variant.name;
     EXPECT_EQ(run.shared_bytes, variant.shared_bytes) << variant.name;

@@ -47,11 +47,9 @@ MOST_WARP_SYNCS = 4
 # .nv.info: attributes of format 4 (a size and that many bytes) that hold a symbol and a value.
 SIZED_VALUE, FRAME_SIZE, REGISTER_COUNT = 4, 0x11, 0x2F
 # Itanium ABI: the template arguments of a shape, type first.
-HOPPER_SHAPE = re.compile(
-    r"ShapeI(\d+)(\w+?)Li(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELNS\w+?OverlapE(\d)E" r"LNS\w+?RescaleE(\d)E"
-)
+HOPPER_SHAPE = re.compile(r"ShapeI(\d+)(\w+?)Li(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELNS\w+?OverlapE(\d)E")
 # kernels/hopper/masked_short.cu, which fixes all else.
-MASKED_SHAPE = re.compile(r"MaskedShapeI\d+(\w+?)LNS\w+?OverlapE(\d)ELi(\d)E")
+MASKED_SHAPE = re.compile(r"MaskedShapeI\d+(\w+?)EE")
 HOPPER_BACKWARD_SHAPE = re.compile(r"hopper\w*?BackwardShapeI(\d+)(\w+?)((?:Li\d+E){5})Lb(\d)EE")
 OVERLAPS = ("no overlap", "ping-pong")
 MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d*)(\w+?)((?:L[ib]\d+E){7,9})E")
@@ -133,20 +131,13 @@ def type_name(element):
 def title(symbol):
     """The shape in a mangled name as text; the name itself when it has none."""
     if match := HOPPER_SHAPE.search(symbol):
-        _, element, head_dim, consumers, kv_rows, stages, overlap, lazy = match.groups()
+        _, element, head_dim, consumers, kv_rows, stages, overlap = match.groups()
         shape = [f"d{head_dim}", f"{int(consumers) * 64}x{kv_rows}"]
-        shape += [f"{stages} stages", OVERLAPS[int(overlap)]] + ["lazy"] * int(lazy)
+        shape += [f"{stages} stages", OVERLAPS[int(overlap)]]
         shape = ["short"] * ("forward_short" in symbol) + shape
     elif match := MASKED_SHAPE.search(symbol):
-        element, overlap, q_tiles = match.groups()
-        shape = [
-            "short",
-            "masked",
-            "d128",
-            "128x128",
-            OVERLAPS[int(overlap)],
-            f"Q tiles: {q_tiles}",
-        ]
+        element = match[1]
+        shape = ["short", "masked", "d128", "128x128"]
     elif match := HOPPER_BACKWARD_SHAPE.search(symbol):
         _, element, numbers, ordered = match.groups()
         head_dim, q_rows, kv_rows, stages, part_rows = re.findall(r"Li(\d+)E", numbers)

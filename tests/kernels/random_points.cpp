@@ -136,21 +136,21 @@ void add_balanced_points(std::vector<TilingFamily> tilings, std::vector<RandomPo
   }
 }
 
-/// Every masked kernel with every mask, both element types. The last Q tile has rows for one
-/// warpgroup, so that the other lets an item pass before it has rows again.
+/// Every masked kernel, and its variant's own, with every mask, both element types. The last Q tile
+/// has rows for one warpgroup, so that the other lets an item pass before it has rows again.
 void add_masked_points(std::span<const KernelVariant> variants, std::vector<RandomPoint>& points) {
   int number = 0;
   for (const KernelVariant& variant : variants) {
-    int64_t keys_of_others = 0;
-    for (const MaskedKernel& kernel : masked_kernels(variant)) {
+    const MaskedKernel* masked = masked_kernel(variant);
+    if (masked == nullptr) continue;
+    for (const int64_t more_keys : {int64_t(0), masked->most_keys}) {
       for (const MaskKind mask : {MaskKind::causal, MaskKind::window}) {
         RandomPoint point = covering_point(variant, int(mask), number++);
         point.call.problem.seq_q = variant.tiling.q_rows + variant.tiling.q_rows / 4 + number % 5;
-        point.call.problem.seq_kv += keys_of_others;
+        point.call.problem.seq_kv += more_keys;
         point.call.schedule.workers = 1;
         points.push_back(point);
       }
-      keys_of_others = kernel.most_keys;
     }
   }
 }

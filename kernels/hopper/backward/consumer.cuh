@@ -201,7 +201,7 @@ class GradientConsumer {
       first_query[half] = queries.begin;
       end_query[half] = queries.end;
     }
-    mask_scores<false>(scores, first_query, end_query);
+    mask_scores(scores, first_query, end_query);
   }
 
   /// Two numbers of every 8 rows of a part: those of this thread's columns of S^T.
