@@ -4,16 +4,19 @@
     judged.py errors ERRORS.csv --set NAME [--where COLUMN[!]=VALUE ...] --to FOLDER/results/judged.csv
     judged.py keep ROWS.csv --to FOLDER/results/NAME.csv
     judged.py page FOLDER [--check]
+    judged.py before GPU FOLDER
 
 errors adds lines to a table: of each counter in ERRORS.csv (of `sawtooth compare --csv`) the points, the
 median, 90 % and worst of their errors, and how many pairs of schedules of one problem are in the right
 order; of the sets in SAID they are also what the program says in its column `judged`: profiles/judged.csv.
 keep copies predicted rows, less the columns that say the same in all of them. page fills the
-README.md of a study, or says whether it is current; fields are the methods of Page.
+README.md of a study, or says whether it is current; fields are the methods of Page. before prints
+the file of a GPU where kernels/hopper is as it was when older rows were measured.
 """
 
 import argparse
 import itertools
+import re
 import statistics
 import sys
 from pathlib import Path
@@ -52,6 +55,8 @@ SAID = {
     "ring": ["H100, drawn, each step"],
 }
 FEWEST = 10  # points of a kind that has a line of its own
+# [pace] of kernels/hopper as it was until 2026-11-29, on cards of then.
+PACE_BEFORE = {"h200": "1.005", "h100-sxm": "0.996"}
 KEYS = "lengths kv_split dq pack_gqa prefix cascade ring ring_rank ring_step".split()
 KEYS += intervals.POINT
 COLUMNS = "set model counter points median ninety worst pairs right".split()
@@ -241,6 +246,16 @@ class Page:
         return "\n".join(lines)
 
 
+def before(gpu, folder):
+    """The profile of a GPU with what kernels/hopper cost until 2026-11-29 (profiles/kernels/hopper-before.ini),
+    written to `folder`: for rows that were measured until then."""
+    text = (Path(PROFILE).parent / "gpus" / f"{gpu}.ini").read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^hopper-h200 = [0-9.]+", f"hopper-before = {PACE_BEFORE[gpu]}", text)
+    path = Path(folder) / f"{gpu}.ini"
+    path.write_text(text.replace("hopper-h200", "hopper-before"), encoding="utf-8")
+    return path
+
+
 def main():
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
@@ -255,8 +270,13 @@ def main():
     command = commands.add_parser("page")
     command.add_argument("folder")
     command.add_argument("--check", action="store_true")
+    command = commands.add_parser("before")
+    command.add_argument("gpu", choices=PACE_BEFORE)
+    command.add_argument("folder")
     options = parser.parse_args()
-    if options.command == "errors":
+    if options.command == "before":
+        print(before(options.gpu, options.folder))
+    elif options.command == "errors":
         add_errors(options)
     elif options.command == "keep":
         keep(options)

@@ -100,8 +100,8 @@ def predict_pairs(program, changes):
     """A row a point of these pairs."""
     points = dict.fromkeys(cells for *_, base, change in changes for cells in pair_of(base, change))
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "points.ini")
-        path.write_text("gpu = h200\nseed = 1\n" + table.ini(POINT, points), encoding="utf-8")
+        path, gpu = Path(folder, "points.ini"), judged.before("h200", folder)
+        path.write_text(f"gpu = {gpu}\nseed = 1\n" + table.ini(POINT, points), encoding="utf-8")
         said = run([program, "simulate", path, "--quiet", "--csv=-"])
     columns = [*POINT, "dram_read_sectors", "cold_read_sectors", "time_us"]
     return [{c: row[c] for c in columns} for row in csv.DictReader(said.splitlines())]

@@ -35,6 +35,7 @@ import table  # noqa: E402
 # List: GPU, measured rows, kernels.
 LISTS = {
     "families_sixth": ("h100-sxm", "h100/validation/families_sixth.csv", "mma, hopper"),
+    "families_seventh": ("h200", "h200/validation/families_seventh.csv", "mma, hopper"),
     "families_fifth": ("h100-sxm", "h100/validation/development.csv", "mma, hopper"),
     "families_fourth": ("h200", "h200/validation/development.csv", "mma, hopper"),
     "hopper_dims": ("h200", "h200/validation/hopper_dims.csv", "hopper"),
@@ -68,13 +69,16 @@ COUNTERS = {
 STATISTICS = "count median ninety worst covered half_width pairs order".split()
 AGREE = 0.05  # launches of a point agree where their DRAM reads differ by less
 JUDGES = "families_sixth"
-LAST = (JUDGES, "families_fourth")  # of each GPU
+LAST = (JUDGES, "families_seventh")  # of each GPU
+SINCE = ("families_seventh",)  # measured with kernels/hopper as it is
 MODEL, *SIMPLER = ("timed", "halves"), ("lockstep", "halves"), ("lockstep", "lru")
 SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
 
 
 def options_of(name, gpu, measured, folder):
     """What `simulate` is told of a list: a file of points, or a library's shapes."""
+    if name.startswith("families") and name not in SINCE:
+        gpu = judged.before(gpu, folder)
     if LISTS[name][2] == "library":
         return [f"--system={name}", f"--gpu={gpu}", *(f"--{option}" for option in LIBRARY)]
     kept = HERE / "lists" / f"{name}.ini"

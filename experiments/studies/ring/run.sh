@@ -36,7 +36,7 @@ program=${1:-build/release/sawtooth}
 
 # predict LIST GPU MEASURED...: rows of a list, and their errors.
 predict() {
-  "$program" simulate "$here/lists/$1.ini" --gpu "$2" --quiet --overwrite --csv "$folder/$1.csv"
+  "$program" simulate "$here/lists/$1.ini" --gpu "$(python3 "$tables" before "$2" "$folder")" --quiet --overwrite --csv "$folder/$1.csv"
   python3 "$here/steps.py" "$folder/$1.csv" "${@:3}" --csv "$folder/$1_errors.csv"
 }
 # judge SET LIST CONDITIONS...
