@@ -252,23 +252,6 @@ TEST(SampledSets, ReductionsCountAgainWhereTheyCross) {
   EXPECT_EQ(l2.tally(Tensor::q).reduced, 1536 + 3 * 1024 + 3 * 512);
 }
 
-// 16 sectors, 8 of either home. Half 0 reads: 16 near misses; the 8 with home 1 cross and miss
-// there; all 16 come from DRAM. Half 1 reads: its 8 lines hit where the fabric left them, the other
-// 8 cross and hit.
-TEST(TwoHalves, KeepsALineThatCrossedTheFabricInBothHalves) {
-  HalvesInStep l2 = l2_of({.capacity_lines = 100}, 1);
-  l2.visit(by(0, Access::read, 1, 0));
-  EXPECT_EQ(l2.counters(Tensor::q).l2_read_miss_sectors, 16);
-  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, 8);
-  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_miss_sectors, 8);
-  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 16);
-  l2.visit(by(0, Access::read, 0, 1));
-  EXPECT_EQ(l2.counters(Tensor::q).l2_read_miss_sectors, 24);
-  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, 16);
-  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_miss_sectors, 8);
-  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 16);
-}
-
 // A line that both halves want: 1 fabric read and 1 DRAM read, 2 - f near misses, f fabric misses.
 TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
   HalvesInStep l2 = l2_of({.capacity_lines = 100, .far_first_waiting = 0.25}, 1);
@@ -277,21 +260,6 @@ TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
   EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, 16);
   EXPECT_EQ(l2.counters(Tensor::q).fabric_read_miss_sectors, 4);
   EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 16);
-}
-
-TEST(TwoHalves, KeepsACopyAtTheWritersHalfAndDropsThatOfTheOther) {
-  HalvesInStep l2 = l2_of({.capacity_lines = 100}, 1);
-  const auto crossed = [&] { return l2.counters(Tensor::q).fabric_read_sectors.value_or(0); };
-  l2.visit(by(0, Access::write, 1, 0));  // 8 of 16 sectors have home 1: half 0 keeps a copy
-  l2.visit(by(0, Access::read, 1, 0));
-  EXPECT_EQ(crossed(), 0);
-  l2.visit(by(0, Access::write, 0, 1));  // drops it, and half 1 keeps one of the other 8
-  l2.visit(by(0, Access::read, 0, 1));
-  EXPECT_EQ(crossed(), 0);
-  l2.visit(by(0, Access::read, 1, 0));
-  EXPECT_EQ(crossed(), 8);
-  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 0);
-  EXPECT_EQ(l2.counters(Tensor::q).l2_write_miss_sectors, 16);
 }
 
 TEST(TwoHalves, RefusesParametersOutOfRangeByName) {

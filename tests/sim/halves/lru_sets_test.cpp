@@ -86,36 +86,6 @@ RC_GTEST_PROP(LruSets, HoldAndWriteBackWhatListsDo, ()) {
   }
 }
 
-// Three lines of a set, of which the two youngest may be dirty: hits make the written one old.
-TEST(LruSets, ALineThatGrewOldIsWrittenBackWhenItIsTouched) {
-  LineSets set_of(2);
-  for (uint32_t line = 0; line < 4; ++line) set_of.place(line, line == 3);
-  LruSets sets(2, 3, 2, 0);
-  sets.grow(set_of.lines());
-  for (const uint32_t line : {1, 2, 3}) sets.touch(set_of, line, 1, Access::read);
-  sets.touch(set_of, 0, 1, Access::write);
-  for (const uint32_t line : {1, 2}) sets.touch(set_of, line, 1, Access::read);
-  sets.touch(set_of, 0, 1, Access::write);
-  std::vector<uint32_t> written;
-  sets.take_written_back([&](uint32_t line) { written.push_back(line); });
-  EXPECT_EQ(written, std::vector<uint32_t>{0});
-}
-
-// Three ways: a line that is dropped frees its way for the next one, and nothing else leaves.
-TEST(LruSets, ADroppedLineLeavesItsWayFree) {
-  LineSets set_of(1);
-  for (uint32_t line = 0; line < 4; ++line) set_of.place(line, 0);
-  LruSets sets(1, 3, 3, 0);
-  sets.grow(set_of.lines());
-  for (const uint32_t line : {0, 1, 2}) sets.touch(set_of, line, 1, Access::read);
-  sets.drop(set_of, 1);
-  EXPECT_FALSE(sets.holds(set_of, 1));
-  sets.touch(set_of, 3, 1, Access::read);
-  for (const uint32_t line : {0, 2, 3}) EXPECT_TRUE(sets.holds(set_of, line)) << line;
-  sets.touch(set_of, 1, 1, Access::read);
-  EXPECT_FALSE(sets.holds(set_of, 0));
-}
-
 // With sets and skews off: same keeps 4/3 of a half's lines (half of the lines live twice) and
 // the linear pass over a buffer beyond that misses everything.
 TEST(Streams, SharpHalvesHaveTheCliffOfTheClosedForm) {

@@ -59,26 +59,6 @@ TEST(Period, ThePaperPointIsMostlyMultiplied) {
   }
 }
 
-// Twice the sequence has twice the steps a round and twice the rounds. Only the steps may show in
-// what is replayed: rounds at the heads' edges, as many for every length.
-TEST(Period, ReplayedRoundsDoNotGrowWithTheSequence) {
-  for (const ScanId scan : {scan_id<LinearScan>, scan_id<SawtoothScan>}) {
-    int64_t most = 0;
-    for (const int64_t seq : {32768, 65536, 131072}) {
-      Request request;
-      request.problem = {.batch = 8, .seq_q = seq, .seq_kv = seq};
-      request.schedule.workers = 48;
-      request.schedule.scan = scan;
-      LiveAtoms atoms(request);
-      DistanceHistogram histogram;
-      const RoundReplay replay = replay_rounds(request, atoms, histogram);
-      const int64_t replayed = replay.rounds - replay.rounds_multiplied;
-      if (seq == 32768) most = replayed + replayed / 10;
-      EXPECT_LE(replayed, most) << "sequence " << seq;
-    }
-  }
-}
-
 TEST(Period, MasksAndPrefetchesHaveNoRounds) {
   Request causal;
   causal.problem = {.seq_q = 64, .seq_kv = 64, .mask = {MaskKind::causal, 0}};

@@ -186,17 +186,6 @@ RC_GTEST_PROP(StackDistance, BatchesOfVisitsEqualSingleVisits, ()) {
   }
 }
 
-RC_GTEST_PROP(StackDistance, SizesThatBecomeKnownBetweenVisitsChangeNothing, ()) {
-  const Trace trace = any_trace();
-  StackDistance at_once(trace.sizes);
-  StackDistance one_by_one(std::span<AtomSize>{});
-  size_t known = 0;
-  for (const AtomId atom : trace.visits) {
-    for (; known <= atom; ++known) one_by_one.add(trace.sizes[known].lines);
-    RC_ASSERT(one_by_one.visit(atom) == at_once.visit(atom));
-  }
-}
-
 RC_GTEST_PROP(StackDistance, RecencyOrderIsTheLruStack, ()) {
   const Trace trace = any_trace();
   StackDistance stack(trace.sizes);

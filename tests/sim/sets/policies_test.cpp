@@ -12,23 +12,6 @@ using tests::hits_and_misses;
 using tests::in_one_set;
 using enum SetPolicy;
 
-// Belady, Nelson and Shedler, "An anomaly in space-time characteristics of certain programs running
-// in a paging machine", CACM 12(6), 1969: FIFO misses more with four pages than with three.
-constexpr std::string_view anomaly = "123412512345";
-
-TEST(SetPolicies, FifoMissesNineTimesInThreeWaysOnBeladysAnomaly) {
-  // 1 2 3 4(1) 1(2) 2(3) 5(4), 1 2 hit, 3(1) 4(2), 5 hits.
-  EXPECT_EQ(in_one_set(anomaly, 3, fifo), "MMMMMMMHHMMH");
-}
-
-TEST(SetPolicies, OptKeepsWhatIsNeededSoonestThere) {
-  // Three ways: 1 2 3, at the first 4 the next uses are 1 soon, 2 next, 3 last: 4(3). 1 2 hit. At 5
-  // they are 1, 2, 4: 5(4). 1 2 hit. 1 and 2 are never needed again: 3(1) 4(2), 5 hits.
-  EXPECT_EQ(in_one_set(anomaly, 3, opt), "MMMMHHMHHMMH");
-  // Four: 1 2 3 4, 1 2 hit, 5(4) as 4 is needed last, 1 2 3 hit, 4(1), 5 hits.
-  EXPECT_EQ(in_one_set(anomaly, 4, opt), "MMMMHHMHHHMH");
-}
-
 // Silberschatz, Galvin and Gagne, "Operating System Concepts", chapter Virtual Memory, page
 // replacement in three frames: 15 misses with FIFO, 12 with LRU, 9 with the optimum.
 constexpr std::string_view textbook = "70120304230321201701";
@@ -75,16 +58,6 @@ TEST(Associativity, TextbookBlocksMissFiveFourAndThreeTimes) {
   EXPECT_EQ(hits_and_misses(blocks, 2, parameters), "MMHMM");
   parameters.ways = 4;  // 0 8 0+ 6 8+
   EXPECT_EQ(hits_and_misses(blocks, 1, parameters), "MMHMH");
-}
-
-TEST(Associativity, OptIsOptimalInEachSetByItself) {
-  // Two sets of two ways, modulo: even letters B D F and odd ones A C never meet. Even set: B D,
-  // F(B) as D comes sooner, D+, and B misses again. Odd set: A C A+ C+.
-  SetsParameters parameters;
-  parameters.hash = HashKind::modulo;
-  parameters.ways = 2;
-  parameters.policy = opt;
-  EXPECT_EQ(hits_and_misses("BADCFADCB", 2, parameters), "MMMMMHHHM");
 }
 
 }  // namespace

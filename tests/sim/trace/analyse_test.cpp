@@ -56,18 +56,6 @@ RC_GTEST_PROP(AnalyseTrace, VisitsInBothDirectionsEqualAStackOfLinesBinByBin, ()
   RC_ASSERT(same_histogram(prediction.histogram, by_lines(trace)));
 }
 
-// Lines 0 to 2, line 9, then 2 to 0. Line 2 comes back after 9: one other line. Line 1 after 9 and
-// 2, line 0 after 9, 2 and 1: distances 1, 2, 3. In a cache of two lines the last two of them miss,
-// and the four first touches.
-TEST(AnalyseTrace, ATurnedTileHitsAtItsNearEnd) {
-  const std::string csv = "line,lines,direction\n0,3,forwards\n9,1,\n0,3,backwards\n";
-  const Prediction prediction = analysed(csv, 2 * 128);
-  EXPECT_EQ(prediction.histogram.of(Tensor::other, Access::read).bins(),
-            (std::vector<DistanceBin>{{1, 4}, {2, 4}, {3, 4}}));
-  EXPECT_EQ(prediction.histogram.cold_sectors(), 4 * 4);
-  EXPECT_EQ(*prediction.total.l2_read_miss_sectors, 4 * (4 + 2));
-}
-
 TEST(AnalyseTrace, TilesThatOverlapAreRefused) {
   try {
     analysed("line,lines\n0,4\n3,4\n", 128);

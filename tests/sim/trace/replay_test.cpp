@@ -123,16 +123,6 @@ RC_GTEST_PROP(ReplayTrace, AnyTraceForwardsOnSetsMissesWhatItsLinesMiss, ()) {
             missed);
 }
 
-// Two ways, one set: 0 1 2 0 1. LRU misses all five; the optimum keeps 0 when 2 comes, and misses
-// 1 again.
-TEST(ReplayTrace, TheOptimumKeepsWhatLruDrops) {
-  const std::string csv = "line\n0\n1\n2\n0\n1\n";
-  EXPECT_EQ(by_optimum(csv, 256).total.l2_read_miss_sectors, 4 * 4);
-  SetsParameters sets;
-  sets.ways = 2;
-  EXPECT_EQ(on_sets(csv, 256, sets).total.l2_read_miss_sectors, 5 * 4);
-}
-
 TEST(ReplayTrace, ATraceWithoutVisitsMissesNothing) {
   const std::string empty = tests::text_of(TraceFormat::binary, {});
   EXPECT_EQ(by_optimum(empty, 256).total.l2_read_miss_sectors, 0);
