@@ -60,14 +60,6 @@ TEST(ItemShares, CutFourItemsForThreeWorkersAsWorkedOutByHand) {
   EXPECT_EQ(shares.pieces(2, 3), (Pieces{2, 2, 3}));
 }
 
-TEST(ItemShares, LeaveWorkersWithoutTilesIdle) {
-  const std::vector<int64_t> before = {0, 1, 2};
-  const ItemShares shares(before.data(), 2, 5);
-  EXPECT_EQ(shares.row().count(), 2);
-  EXPECT_EQ(shares.items_of(1), (Range{1, 2}));
-  EXPECT_TRUE(shares.items_of(2).empty());
-}
-
 // One sequence of 3 queries without a key: three items, a tile of the row each.
 TEST(ItemShares, GiveAnItemThatScansNothingOneTile) {
   const Problem problem{.batch = 2, .seq_q = 3, .seq_kv = 4};

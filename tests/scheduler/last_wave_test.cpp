@@ -33,25 +33,6 @@ TEST(LastWave, CutsTwoItemsOfFourTilesForFiveWorkersAsWorkedOutByHand) {
   }
 }
 
-// 3 items of 3 tiles, 4 workers, no whole wave: shares begin at floor(9 j / 4) = 0, 2, 4, 6 (9).
-// Share 1 has tile 2 of item 0 and tile 0 of item 1.
-TEST(LastWave, GivesAShareThatCrossesItemsTwoPieces) {
-  const LastWave wave(3, 3, 4);
-  const PiecePlace first = wave.place(1), second = wave.place(4 + 1);
-  EXPECT_EQ(wave.item(first), 0);
-  EXPECT_EQ(wave.tiles(first), (Range{2, 3}));
-  EXPECT_EQ(wave.pieces(first), (Pieces{0, 2, 1}));
-  EXPECT_EQ(wave.item(second), 1);
-  EXPECT_EQ(wave.tiles(second), (Range{0, 1}));
-  EXPECT_EQ(wave.pieces(second), (Pieces{2, 2, 2}));
-}
-
-TEST(LastWave, HasNothingToCutWhenWavesAreFull) {
-  const LastWave wave(12, 5, 4);
-  EXPECT_EQ(wave.places(), 12);
-  EXPECT_EQ(wave.most_pieces(), 0);
-}
-
 TEST(LastWave, CoversEveryTileOnceInEqualSharesAndNumbersPiecesWithoutGaps) {
   for (int64_t items = 1; items <= 23; ++items)
     for (int64_t tiles = 1; tiles <= 9; ++tiles)

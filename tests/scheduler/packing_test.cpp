@@ -44,35 +44,6 @@ TEST(PageOrder, NamesEveryPageOnceAndASeedIsAnOrderOfItsOwn) {
   EXPECT_LT(as_other_seed, 12);
 }
 
-// Three heads, two tiles of two positions and a part of a third: rows 0 to 8 are the positions
-// 0 0 0 1 1 1 2 2 2, and tiles of four rows have 0 to 1, 1 to 2 and 2.
-TEST(Packing, RowsOfAGroupStandAtOnePositionAndATileMayBeginInsideIt) {
-  const Problem problem{
-      .heads = 6, .kv_heads = 2, .seq_q = 3, .seq_kv = 3, .mask = {MaskKind::causal, 0}};
-  const Problem rows = packed(problem);
-  const Tiling tiling = packed(Tiling{.q_rows = 4, .kv_rows = 1}, problem);
-  EXPECT_EQ(rows.heads, 2);
-  EXPECT_EQ(rows.kv_heads, 2);
-  ASSERT_EQ(q_tiles(rows, tiling), 3);
-  EXPECT_EQ(visible_kv_tiles(rows, tiling, 0), (Range{0, 2}));
-  EXPECT_EQ(visible_kv_tiles(rows, tiling, 1), (Range{0, 3}));
-  EXPECT_EQ(visible_kv_tiles(rows, tiling, 2), (Range{0, 3}));
-  EXPECT_EQ(seeing_q_tiles(rows, tiling, 0), (Range{0, 3}));
-  EXPECT_EQ(seeing_q_tiles(rows, tiling, 1), (Range{0, 3}));  // row 3 is position 1
-  EXPECT_EQ(seeing_q_tiles(rows, tiling, 2), (Range{1, 3}));
-}
-
-// A window of one key, two heads: position p sees key p alone.
-TEST(Packing, AWindowMovesWithThePosition) {
-  const Problem problem{
-      .heads = 2, .kv_heads = 1, .seq_q = 4, .seq_kv = 4, .mask = {MaskKind::window, 1}};
-  const Problem rows = packed(problem);
-  const Tiling tiling = packed(Tiling{.q_rows = 1, .kv_rows = 1}, problem);
-  for (int64_t row = 0; row < 8; ++row)
-    EXPECT_EQ(visible_kv_tiles(rows, tiling, row), (Range{row / 2, row / 2 + 1}));
-  EXPECT_EQ(visited_kv_tiles(rows, tiling), 8);
-}
-
 // The mask of the problem itself, at the position of each row of a tile.
 RC_GTEST_PROP(Packing, TilesOfBothSidesAreThosePairsThatSomeHeadOfTheGroupHas, ()) {
   const Problem problem = tests::any_problem();

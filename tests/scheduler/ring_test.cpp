@@ -76,63 +76,6 @@ TEST(Ring, CoversEveryVisiblePairOnce) {
   });
 }
 
-TEST(Ring, BeginsEveryRowOnceAndFinishesItAtItsLastCall) {
-  for_each_ring([](const Ring& ring) {
-    for (int64_t rank = 0; rank < ring.ranks; ++rank) {
-      std::vector<int> begun(size_t(ring.rank_rows()), 0);
-      std::vector<char> finished(size_t(ring.rank_rows()), 0);
-      for (int64_t step = 0; step < ring.ranks; ++step) {
-        RingCall call;
-        if (!ring.call_of(rank, step, call)) continue;
-        for (int64_t row = call.q_rows.begin; row < call.q_rows.end; ++row) {
-          begun[size_t(row)] += call.begins;
-          EXPECT_EQ(call.begins, step == 0);
-          finished[size_t(row)] = call.finishes;
-        }
-      }
-      EXPECT_EQ(begun, std::vector<int>(begun.size(), 1));
-      EXPECT_EQ(finished, std::vector<char>(finished.size(), 1)) << "rank " << rank;
-    }
-  });
-}
-
-TEST(Ring, ReturnsEachPartOfGradientsToTheOwnerOfItsKeysOnce) {
-  for_each_ring([](const Ring& ring) {
-    for (int64_t rank = 0; rank < ring.ranks; ++rank)
-      for (int64_t step = 0; step < ring.ranks; ++step) {
-        RingCall call;
-        RingReturn part;
-        const int64_t owner = ring.source(rank, step);
-        const bool computes = ring.call_of(rank, step, call);
-        ASSERT_EQ(ring.return_of(owner, step, part), computes);
-        EXPECT_EQ(part.rank, rank);
-        if (!computes) continue;
-        EXPECT_EQ(part.kv_rows.begin, call.kv_rows.begin);
-        EXPECT_EQ(part.kv_rows.end, call.kv_rows.end);
-      }
-  });
-}
-
-TEST(Ring, BeginsEveryKeysGradientOnceAndFinishesItAtItsLastPart) {
-  for_each_ring([](const Ring& ring) {
-    for (int64_t owner = 0; owner < ring.ranks; ++owner) {
-      std::vector<int> begun(size_t(ring.rank_rows()), 0);
-      std::vector<char> finished(size_t(ring.rank_rows()), 0);
-      for (int64_t step = 0; step < ring.ranks; ++step) {
-        RingReturn part;
-        if (!ring.return_of(owner, step, part)) continue;
-        for (int64_t key = part.kv_rows.begin; key < part.kv_rows.end; ++key) {
-          EXPECT_EQ(part.begins, begun[size_t(key)] == 0);
-          begun[size_t(key)] = 1;
-          finished[size_t(key)] = part.finishes;
-        }
-      }
-      EXPECT_EQ(begun, std::vector<int>(begun.size(), 1));
-      EXPECT_EQ(finished, std::vector<char>(finished.size(), 1)) << "owner " << owner;
-    }
-  });
-}
-
 /// A sum that parts are written over or added to, and that is taken at times.
 struct Gradient {
   std::vector<int64_t> sums, taken;

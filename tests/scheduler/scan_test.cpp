@@ -65,16 +65,6 @@ TEST(Scan, VisitsTilesAsWorkedOutByHand) {
         << Scans::info()[static_cast<size_t>(one.scan.index)].name;
 }
 
-TEST(Scan, ShiftKeepsItemsThatRunTogetherApart) {
-  constexpr int64_t tiles = 6;
-  for (int64_t step = 0; step < tiles; ++step) {
-    std::set<int64_t> at;
-    for (int64_t item = 12; item < 12 + tiles; ++item)
-      at.insert(scan_position(scan_id<ShiftScan>, {.tiles = tiles, .item = item}, step));
-    EXPECT_EQ(at.size(), size_t{tiles});
-  }
-}
-
 TEST(Scan, RandomDependsOnItemAndSeedOnly) {
   const ScanContext base{.tiles = 64, .item = 3, .seed = 1};
   ScanContext same = base;

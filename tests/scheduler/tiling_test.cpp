@@ -91,21 +91,5 @@ RC_GTEST_PROP(Tiling, PartsOfAKvSplitAreDisjointAndCoverTheVisibleTiles, ()) {
   RC_ASSERT(next == visible.end);
 }
 
-TEST(Tiling, ACausalRowBeforeTheFirstKeySeesNothing) {
-  // seq_q 8, seq_kv 3: d = -5, so rows 0..4 see nothing and row 5 sees key 0 alone.
-  const Problem problem{.seq_q = 8, .seq_kv = 3, .mask = {MaskKind::causal, 0}};
-  const Tiling tiling{.q_rows = 1, .kv_rows = 1};
-  EXPECT_TRUE(visible_kv_tiles(problem, tiling, 4).empty());
-  EXPECT_EQ(visible_kv_tiles(problem, tiling, 5), (Range{0, 1}));
-  EXPECT_EQ(visible_kv_tiles(problem, tiling, 7), (Range{0, 3}));
-}
-
-TEST(Tiling, AWindowOfOneKeySeesTheDiagonalOnly) {
-  const Problem problem{.seq_q = 5, .seq_kv = 5, .mask = {MaskKind::window, 1}};
-  for (int64_t row = 0; row < 5; ++row) {
-    EXPECT_EQ(visible_kv_tiles(problem, {1, 1}, row), (Range{row, row + 1}));
-  }
-}
-
 }  // namespace
 }  // namespace sawtooth
