@@ -7,53 +7,23 @@
 
 namespace sawtooth::sim {
 
-/// A place of its own for a distance that is new.
-size_t DistanceClass::claim(int64_t lines) {
-  if (2 * (used_ + 1) > table_.size()) {
-    ++table_bits_;
-    std::vector<DistanceBin> larger(size_t{1} << table_bits_, DistanceBin{free, 0});
-    table_.swap(larger);
-    for (const DistanceBin& bin : larger)
-      if (bin.lines != free) table_[free_place(bin.lines)] = bin;
-  }
-  ++used_;
-  const size_t place = free_place(lines);
-  table_[place].lines = lines;
-  return place;
-}
-
-size_t DistanceClass::free_place(int64_t lines) const {
-  size_t place = home(lines);
-  while (table_[place].lines != free) place = next(place);
-  return place;
-}
-
 void DistanceClass::add(const DistanceClass& more) {
   add_cold(more.cold_);
-  for (const DistanceBin& bin : more.table_)
-    if (bin.lines != free) add(bin.lines, bin.sectors);
-}
-
-int64_t DistanceClass::sectors() const {
-  int64_t sum = cold_;
-  for (const DistanceBin& bin : table_) sum += bin.sectors;
-  return sum;
+  for (const auto& [lines, sectors] : more.sectors_) add(lines, sectors);
 }
 
 int64_t DistanceClass::misses(int64_t capacity_lines) const {
   int64_t sum = cold_;
-  for (const DistanceBin& bin : table_)
-    if (bin.lines >= capacity_lines) sum += bin.sectors;
+  for (const auto& [lines, sectors] : sectors_)
+    if (lines >= capacity_lines) sum += sectors;
   return sum;
 }
 
 std::vector<DistanceBin> DistanceClass::bins() const {
   std::vector<DistanceBin> sorted;
-  sorted.reserve(used_);
-  for (const DistanceBin& bin : table_)
-    if (bin.lines != free) sorted.push_back(bin);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const DistanceBin& a, const DistanceBin& b) { return a.lines < b.lines; });
+  sorted.reserve(sectors_.size());
+  for (const auto& [lines, sectors] : sectors_) sorted.push_back({lines, sectors});
+  std::ranges::sort(sorted, {}, &DistanceBin::lines);
   return sorted;
 }
 

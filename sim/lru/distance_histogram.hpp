@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/schedule/atoms.hpp"
@@ -20,15 +21,10 @@ struct DistanceBin {
   friend bool operator==(const DistanceBin&, const DistanceBin&) = default;
 };
 
-/// The distances of one tensor under one kind of access: a hash table with open addressing, because
-/// a sawtooth has almost as many bins as visits.
+/// The distances of one tensor under one kind of access.
 class DistanceClass {
  public:
-  void add(int64_t lines, int64_t sectors) {
-    // Neighbours in a scan mostly have the same distance.
-    if (table_[last_].lines != lines) last_ = place_of(lines);
-    table_[last_].sectors += sectors;
-  }
+  void add(int64_t lines, int64_t sectors) { sectors_[lines] += sectors; }
   void add_cold(int64_t sectors) { cold_ += sectors; }
   void add(const DistanceClass& more);
   /// `workers` visit all `lines` lines of an atom one after the other, forwards, and so `times`
@@ -43,8 +39,8 @@ class DistanceClass {
   }
 
   int64_t cold_sectors() const { return cold_; }
-  size_t bin_count() const { return used_; }
-  int64_t sectors() const;
+  size_t bin_count() const { return sectors_.size(); }
+  int64_t sectors() const { return misses(0); }
   /// Sectors that miss in an LRU of `capacity_lines` lines: the cold ones and every distance that
   /// is at least the capacity.
   int64_t misses(int64_t capacity_lines) const;
@@ -52,30 +48,7 @@ class DistanceClass {
   std::vector<DistanceBin> bins() const;
 
  private:
-  static constexpr int64_t free = -1;
-  static constexpr int initial_bits = 4;
-
-  // Multiplicative hashing by the golden ratio (Knuth, TAOCP 3, 6.4) spreads even steps evenly.
-  size_t home(int64_t lines) const {
-    return size_t(uint64_t(lines) * 0x9e3779b97f4a7c15 >> (64 - table_bits_));
-  }
-  size_t next(size_t place) const { return (place + 1) & (table_.size() - 1); }
-  size_t place_of(int64_t lines) {
-    size_t place = home(lines);
-    while (table_[place].lines != lines) {
-      if (table_[place].lines == free) return claim(lines);
-      place = next(place);
-    }
-    return place;
-  }
-  size_t claim(int64_t lines);
-  size_t free_place(int64_t lines) const;
-
-  int table_bits_ = initial_bits;
-  std::vector<DistanceBin> table_ =
-      std::vector<DistanceBin>(size_t{1} << initial_bits, DistanceBin{free, 0});
-  size_t used_ = 0;  // at most half of the table
-  size_t last_ = 0;  // the place that was added to
+  std::unordered_map<int64_t, int64_t> sectors_;  // by distance
   int64_t cold_ = 0;
 };
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
-#include "scheduler/permutation.hpp"
 #include "sim/lru/distance_histogram.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
@@ -16,25 +14,6 @@
 
 namespace sawtooth::sim {
 namespace {
-
-// Steps of 64 lines and distances that meet again, as schedules have them; 600 bins make the table
-// grow five times and more.
-RC_GTEST_PROP(DistanceHistogram, BinsAreThoseOfAMap, ()) {
-  DistanceClass distances;
-  std::map<int64_t, int64_t> expected;
-  const int64_t step = tests::between(1, 64);
-  const int64_t bins = tests::between(1, 600);
-  const auto key = static_cast<uint64_t>(tests::between(0, 1 << 30));
-  const int64_t adds = tests::between(0, 2 * bins);
-  for (int64_t i = 0; i < adds; ++i) {
-    const int64_t lines = step * permuted(i % bins, bins, key);
-    distances.add(lines, i + 1);
-    expected[lines] += i + 1;
-  }
-  std::vector<DistanceBin> expected_bins;
-  for (const auto& [lines, sectors] : expected) expected_bins.push_back({lines, sectors});
-  RC_ASSERT(distances.bins() == expected_bins);
-}
 
 TEST(DistanceHistogram, ACapacityMissesItsOwnDistanceAndHitsOneBelow) {
   DistanceClass distances;
@@ -114,18 +93,6 @@ class DirtyLineLru : public WavefrontSink {
   std::vector<Line> stack_;  // the most recent first
 };
 
-RC_GTEST_PROP(SimulateLru, CountersEqualADirectLruOfLines, ()) {
-  const Request request = tests::any_request();
-  const AtomTable atoms(request);
-  DirtyLineLru lines(atoms, request.l2_bytes / line_bytes);
-  LockstepWavefront(request, atoms, lines).run();
-  int64_t missed = 0;
-  for (const LineCounts& counts : lines.of_tensor)
-    missed += counts.reads_missed + counts.writes_missed;
-  const Counters total = simulate_lru(request).total;
-  RC_ASSERT(*total.l2_read_miss_sectors + *total.l2_write_miss_sectors == missed);
-}
-
 RC_GTEST_PROP(WriteBacks, EqualADirectLruOfDirtyLinesAtEveryCapacity, ()) {
   Request request = tests::any_backward_request();
   request.merge_lockstep = tests::between(0, 1) == 1;
@@ -156,27 +123,6 @@ Request two_by_two(int64_t capacity_lines) {
   request.tiling = {1, 1};
   request.l2_bytes = capacity_lines * line_bytes;
   return request;
-}
-
-TEST(WriteBacks, OfATinyTraceAreThoseDerivedByHand) {
-  // A tile of sums comes back after 14 other lines: its last line but one is as far as its
-  // last, 15. At the end 17 lines were touched behind dk0, 16 behind dv0, 8 behind the first tile
-  // of sums.
-  struct Expected {
-    int64_t capacity_lines, filled, written_back;
-  };
-  for (const Expected& expected : {Expected{17, 16, 4},     // dk0 has left
-                                   Expected{16, 16, 8},     // and dv0
-                                   Expected{15, 32, 24},    // and both tiles of sums, between
-                                   Expected{9, 32, 28}}) {  // and a line of the first, at the end
-    const Counters total = simulate_lru(two_by_two(expected.capacity_lines)).total;
-    EXPECT_EQ(*total.dram_read_sectors - *total.l2_read_miss_sectors, expected.filled);
-    EXPECT_EQ(total.dram_write_sectors, expected.written_back);
-    EXPECT_EQ(total.l2_reduction_sectors, 4 * 8);
-    EXPECT_EQ(total.l2_write_sectors, 4 * 4);
-    // K, V: 2 tiles of 4 sectors each. A Q tile: Q and dO, log-sum-exp and row sums, dQ.
-    EXPECT_EQ(total.cold_read_sectors, 2 * 2 * 4 + 2 * (2 * 4 + 2 * 1 + 8));
-  }
 }
 
 TEST(WriteBacks, StayOpenInAForwardPass) {
