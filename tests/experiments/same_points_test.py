@@ -9,11 +9,9 @@ the error before and after against a measurement or a closed form.
 """
 
 import hashlib
-import sys
 import unittest
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 from in_folder import rows, rows_of  # noqa: E402  (the path above leads to it)
 
 POINTS = Path(__file__).with_name("same_points.csv")

@@ -7,7 +7,6 @@ import unittest
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "plots" / "lib"))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 import measures  # noqa: E402  (the path above leads to it)
 import output  # noqa: E402
 import table  # noqa: E402

@@ -10,13 +10,10 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-import in_folder  # noqa: E402  (the path above leads to it)
-from in_folder import PROGRAM, ROOT, InFolder, rows_of, run, write_table  # noqa: E402
+import in_folder
+from in_folder import PROGRAM, ROOT, InFolder, rows_of, run, write_table
 
 NUMBERS = re.compile(r"^DRAM reads \d+(\.\d)? / \d+(\.\d)? %; time \d+(\.\d)? / \d+(\.\d)? %$")
 GQA = "--heads 16 --kv-heads 4 --seq 4K --head-dim 128 --mask causal"

@@ -6,19 +6,10 @@ import shlex
 import signal
 import stat
 import subprocess
-import sys
 import time
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import (  # noqa: E402  (the path above leads to it)
-    PROGRAM,
-    ROOT,
-    InFolder,
-    rows_of,
-    write_table,
-)
+from in_folder import PROGRAM, ROOT, InFolder, rows_of, write_table
 
 PROFILES = ROOT / "experiments/profiles"
 POINT = "simulate --gpu gb10 --seq 256 --quiet "

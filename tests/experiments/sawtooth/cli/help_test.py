@@ -4,11 +4,8 @@ the nearest name of a column, completion of figures and GPUs, and what is said a
 import os
 import re
 import subprocess
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import PROGRAM, InFolder, run  # noqa: E402  (the path above leads to it)
 
 COMMANDS = re.findall(r"sawtooth\\-([a-z\\-]+)\(1\)", run("--man").stdout)

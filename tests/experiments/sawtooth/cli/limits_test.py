@@ -5,19 +5,10 @@ import gzip
 import os
 import re
 import resource
-import sys
 import time
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import (
-    PROGRAM,
-    InFolder,
-    rows_of,
-    run,
-    write_table,
-)  # noqa: E402  (the path above leads to it)
+from in_folder import PROGRAM, InFolder, rows_of, run, write_table
 
 # Twice what the slowest of these takes on one core of two that are busy, in a build without optimisation.
 SECONDS = float(os.environ.get("SAWTOOTH_SECONDS", "60"))

@@ -2,12 +2,9 @@
 and its line, and what is allowed; nothing is written."""
 
 import os
-import sys
 import time
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import InFolder  # noqa: E402  (the path above leads to it)
 
 SECONDS = float(os.environ.get("SAWTOOTH_SECONDS", "20"))

@@ -3,17 +3,9 @@ back, and refuses by name what it cannot learn from."""
 
 import os
 import re
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import (
-    SMALL_GPU,
-    InFolder,
-    rows_of,
-    write_table,
-)  # noqa: E402  (the path above leads to it)
+from in_folder import SMALL_GPU, InFolder, rows_of, write_table
 
 SYSTEM = """launch = {launch}
 {workers}

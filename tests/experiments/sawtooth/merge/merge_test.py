@@ -2,12 +2,9 @@
 
 import os
 import subprocess
-import sys
 import time
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import PROGRAM, InFolder, rows_of  # noqa: E402  (the path above leads to it)
 
 CONFIG = "l2-bytes = 1MiB\nworkers = 4\nseq = 64..640:64\nscan = linear, sawtooth\n"

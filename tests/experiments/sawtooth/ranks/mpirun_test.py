@@ -9,7 +9,6 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import PROGRAM, InFolder  # noqa: E402  (the path above leads to it)
 
 SWEEP = ["simulate", "--gpu", "gb10", "--scan", "linear,sawtooth", "--mask", "none,causal"]

@@ -1,11 +1,8 @@
 """Rings by the program: rows of the whole and of its parts, and the command without a GPU."""
 
 import os
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import rows, run  # noqa: E402  (the path above leads to it)
 
 POINT = ["--gpu", "h200", "--seq", "4K", "--heads", "2", "--head-dim", "128", "--mask", "causal"]

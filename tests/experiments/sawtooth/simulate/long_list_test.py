@@ -3,12 +3,9 @@
 import os
 import re
 import subprocess
-import sys
 import time
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import PROGRAM, InFolder  # noqa: E402  (the path above leads to it)
 
 POINT = ["--l2-bytes", "1MiB", "--seq", "64", "--quiet"]

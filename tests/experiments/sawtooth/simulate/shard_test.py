@@ -1,10 +1,7 @@
 """Shards of a sweep have every point once, and a point's shard follows from the point alone."""
 
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import rows, run  # noqa: E402  (the path above leads to it)
 
 POINT = ["--l2-bytes", "1MiB", "--workers", "4", "--quiet", "--csv", "-"]

@@ -6,12 +6,9 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import PROGRAM, ROOT, InFolder, rows_of  # noqa: E402  (the path above leads to it)
 
 PROFILES = ROOT / "experiments/profiles"

@@ -3,11 +3,8 @@
 import os
 import stat
 import subprocess
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import PROGRAM, InFolder  # noqa: E402  (the path above leads to it)
 
 CONFIG = "l2-bytes = 1MiB\nworkers = 4\nseq = 64..640:64\nscan = linear, sawtooth\n"

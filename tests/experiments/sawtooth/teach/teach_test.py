@@ -1,17 +1,9 @@
 """`teach` finds the costs again from which durations were simulated, and refuses by name what it
 cannot learn from; `advise` says what an order changes with them."""
 
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import (
-    SMALL_GPU,
-    InFolder,
-    rows_of,
-    write_table,
-)  # noqa: E402  (the path above leads to it)
+from in_folder import SMALL_GPU, InFolder, rows_of, write_table
 
 COSTS = """[kernel]
 description = a kernel

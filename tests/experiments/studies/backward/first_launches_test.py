@@ -5,9 +5,7 @@
 import subprocess
 import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import ROOT, InFolder, rows_of  # noqa: E402  (the path above leads to it)
 
 STUDY = ROOT / "experiments" / "studies" / "backward"

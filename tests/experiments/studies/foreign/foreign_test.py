@@ -2,10 +2,8 @@
 
 import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import ROOT  # noqa: E402
+from in_folder import ROOT
 
 STUDY = ROOT / "experiments" / "studies" / "foreign"
 sys.path.append(str(STUDY))

@@ -4,11 +4,8 @@ import collections
 import csv
 import lzma
 import re
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
 from in_folder import ROOT, InFolder  # noqa: E402  (the path above leads to it)
 
 RECORDED = ROOT / "experiments/data/h200/record/steps.csv.xz"

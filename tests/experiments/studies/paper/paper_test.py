@@ -4,10 +4,8 @@ import stat
 import subprocess
 import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import ROOT, InFolder  # noqa: E402
+from in_folder import ROOT, InFolder
 
 PAPER = ROOT / "experiments" / "studies" / "paper"
 sys.path.append(str(PAPER))

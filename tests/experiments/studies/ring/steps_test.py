@@ -3,15 +3,8 @@
 import subprocess
 import sys
 import unittest
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import (
-    ROOT,
-    InFolder,
-    rows_of,
-    write_table,
-)  # noqa: E402  (the path above leads to it)
+from in_folder import ROOT, InFolder, rows_of, write_table
 
 RING = dict(ring=2, head_dim=128, seq_q=65536, mask="none", ring_order="plain", ring_mover="copy")
 SCHEDULE = dict(scan="linear", launch="static", tile_q=128, tile_kv=128, q_order="ascending")
