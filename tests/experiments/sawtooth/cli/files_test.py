@@ -299,8 +299,14 @@ class Lines(Files):
         point = "simulate --gpu gb10 --seq 64 --experiment".split()
         cases = [[*point, name] for name in ("a # b", " padded ", '"quoted"', 'x"y', "#")]
         cases.append("simulate --gpu h200 --seq 1K --tile-q 64".split())  # costs are borrowed
+        lists = "--seq 1K,2K --mask none,causal --head-dim 128"
+        cases.append(f"simulate --gpu h200 --system flash-attention-3 {lists}".split())
+        sets = "--l2 sets --l2-ways 8 --l2-policy fifo,random --seed 5"
+        cases.append(f"simulate --gpu gb10 --seq 2K --l2-bytes 256KiB {sets}".split())
         for words in cases:
-            self.write("printed.ini", self.fine([*words, "--print-config"]).stdout)
+            printed = self.fine([*words, "--print-config"]).stdout
+            self.write("printed.ini", printed)
+            self.assertEqual(self.fine("simulate printed.ini --print-config").stdout, printed)
             again = self.fine("simulate printed.ini --quiet --csv -").stdout
             self.assertEqual(self.fine([*words, "--quiet", "--csv", "-"]).stdout, again)
 

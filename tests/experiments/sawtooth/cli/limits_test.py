@@ -39,11 +39,6 @@ class Memory(Limits):
         self.assertEqual(code, 0, words)
         return used.ru_maxrss / 1024
 
-    def test_stamps_take_no_memory_for_what_none_speaks_of(self):
-        for row in ("0,300000000,0,0,5", "0,0,300000000,0,5", f"0,{2**63 - 1},0,0,5"):
-            self.write("s.csv", f"cta,item,tile,sm,time_ns\n0,0,0,0,0\n{row}\n")
-            self.program("order s.csv --q-tiles 1", 2)
-
     def test_a_wavefront_of_one_far_cell_is_refused(self):
         self.write("w.csv", "run_id,scan,step,worker,kv_tile\na,linear,30000,30000,0\n")
         self.program("simulate --gpu gb10 --seq 256 --quiet --csv results.csv")

@@ -69,16 +69,6 @@ TEST(Compare, AnIntervalIsOfThePredictionThatHasBothEnds) {
   EXPECT_FALSE(c.errors[1].interval.has_value());
 }
 
-TEST(Compare, KernelsJoinByFamilyAndStayApartOtherwise) {
-  Cells mma = predicted("1", "100");
-  mma["kernel"] = "mma";
-  const Comparison c =
-      compared({mma}, {measured("1", "100", "mma-128x64"), measured("1", "50", "hopper-192x128")});
-  EXPECT_EQ(c.errors.size(), 1u);
-  EXPECT_EQ(c.measured_alone, 1u);
-  EXPECT_EQ(c.predicted_alone, 0u);
-}
-
 TEST(Compare, EveryModelIsAGroupOfItsOwn) {
   const Comparison c =
       compared({predicted("1", "100"), predicted("1", "150", "halves")}, {measured("1", "100")});
@@ -103,43 +93,6 @@ TEST(Compare, APredictionMadeInAnotherWayIsAGroupOfItsOwn) {
   EXPECT_EQ(c.errors[0].point->group, "lockstep, lru, sawtooth 0.1.0");
   EXPECT_EQ(c.errors[1].point->group, "lockstep, lru, sawtooth 0.1.0 without merging launches 3");
   EXPECT_EQ(c.errors[2].point->group, "lockstep, sets l2_ways 8, sawtooth 0.1.0");
-}
-
-TEST(Compare, RowsThatDifferInTheirScheduleDoNotJoin) {
-  Cells other = measured("1", "100");
-  other["scan"] = "sawtooth";
-  const Comparison c = compared({predicted("1", "100")}, {other});
-  EXPECT_TRUE(c.errors.empty());
-  EXPECT_EQ(c.predicted_alone, 1u);
-  EXPECT_EQ(c.measured_alone, 1u);
-  ASSERT_EQ(c.apart.size(), 1u);
-  EXPECT_EQ(c.apart.at("scan").points, 1u);
-}
-
-TEST(Compare, RowsOfAnotherGpuOrOfNoneDoNotJoin) {
-  for (const char* gpu : {"h100-sxm", ""}) {
-    for (const char* source : {"measured", "published"}) {
-      Cells other = measured("1", "100");
-      other["gpu"] = gpu;
-      other["source"] = source;
-      const Comparison c = compared({predicted("1", "100")}, {other});
-      EXPECT_TRUE(c.errors.empty());
-      ASSERT_EQ(c.apart.size(), 1u);
-      EXPECT_EQ(c.apart.at("gpu").points, 1u);
-    }
-  }
-  Cells p = predicted("1", "100"), m = measured("1", "100");
-  p["gpu"] = m["gpu"] = "";
-  EXPECT_TRUE(compared({p}, {m}).errors.empty());
-}
-
-TEST(Compare, EmptyCellsOfPublishedRowsAgreeWithEverythingOnEitherSide) {
-  const Cells published{
-      {"source", "published"}, {"gpu", "h200"}, {"seq_q", "1"}, {"l2_read_miss_sectors", "200"}};
-  const auto ours = table("p", {predicted("1", "100")});
-  const auto theirs = table("m", {published});
-  EXPECT_EQ(compare_tables(ours, theirs, misses).errors.at(0).relative(), -0.5);
-  EXPECT_EQ(compare_tables(theirs, ours, misses).errors.at(0).relative(), 1.0);
 }
 
 TEST(Compare, CountersThatOneSideLacksAreLeftOut) {

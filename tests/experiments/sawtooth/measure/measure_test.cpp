@@ -172,14 +172,5 @@ TEST_F(MeasureResumes, ARepetitionThatIsMissingNeedsADeviceAndLosesNoRow) {
   EXPECT_EQ(folder_.files(), 1u);
 }
 
-TEST_F(MeasureResumes, RefusesATableOfAnotherShape) {
-  folder_.write("r.csv", "a,b\n1,2\n");
-  const Outcome outcome =
-      run_program(std::string("measure --resume") + sweep + " --csv " + folder_.path("r.csv"));
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("its columns are not those of results.csv"));
-  EXPECT_EQ(folder_.read("r.csv"), "a,b\n1,2\n");
-}
-
 }  // namespace
 }  // namespace sawtooth::test

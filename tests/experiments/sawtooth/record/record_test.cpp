@@ -96,12 +96,6 @@ TEST(MergePasses, OfARunThatCrashedTheFinishedLaunchesCount) {
   EXPECT_EQ(merged[1].message, "only 1 of 2 runs of the command finished this launch");
 }
 
-TEST(MergePasses, AnInterruptedRecordingKeepsItsLaunchesAsIncomplete) {
-  const auto merged = merge_passes({pass({launch("k", "4x1x1")})}, 5);
-  ASSERT_EQ(merged.size(), 1u);
-  EXPECT_EQ(merged[0].status, "incomplete");
-}
-
 TEST(MergePasses, AFailedReadingKeepsItsOwnStatus) {
   inject::LaunchRecord busy = launch("k", "4x1x1");
   busy.status = "counters-busy";

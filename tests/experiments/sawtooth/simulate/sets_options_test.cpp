@@ -28,18 +28,6 @@ TEST(SetsOptions, EachGeometryIsARowWithACellOfItsOwn) {
   EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size());
 }
 
-TEST(SetsOptions, OneSetCountsWhatTheFullyAssociativeModelCounts) {
-  const Outcome lru = run_program(std::string(small) + "--l2 lru --scan sawtooth");
-  const Outcome sets = run_program(std::string(small) + "--l2 sets --l2-ways 2048 --scan sawtooth");
-  ASSERT_EQ(lru.exit_code, 0) << lru.err;
-  ASSERT_EQ(sets.exit_code, 0) << sets.err;
-  for (const char* counter : {"l2_read_sectors", "l2_read_miss_sectors", "l2_write_miss_sectors",
-                              "dram_read_sectors", "cold_read_sectors"}) {
-    EXPECT_EQ(column(lru.out, counter), column(sets.out, counter)) << counter;
-    EXPECT_NE(column(lru.out, counter).front(), "") << counter;
-  }
-}
-
 TEST(SetsOptions, NoteSaysHowLinesWereCounted) {
   // 128 sets: two groups of 64 for aligned tiles of 64 lines under xor, four chunks of 32 under
   // balanced.
@@ -92,18 +80,6 @@ TEST(SetsOptions, HintsKeepTensorsInTheSetAside) {
   EXPECT_EQ(column(little.out, "l2_set_aside").front(), "16384");
   EXPECT_LT(std::stoll(column(most.out, "l2_read_miss_sectors").front()),
             std::stoll(column(little.out, "l2_read_miss_sectors").front()));
-}
-
-TEST(SetsOptions, OptimumBoundsLruAndSets) {
-  const Outcome outcome = run_program(std::string(small) + "--l2 opt,lru,sets --scan sawtooth");
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  std::vector<int64_t> misses;
-  for (const std::string& cell : column(outcome.out, "l2_read_miss_sectors")) {
-    misses.push_back(std::stoll(cell));
-  }
-  ASSERT_EQ(misses.size(), 3u);
-  EXPECT_LT(misses[0], misses[1]);
-  EXPECT_LT(misses[0], misses[2]);
 }
 
 }  // namespace

@@ -68,21 +68,6 @@ TEST(OutputFile, ALinkToNothingYetGetsItsFile) {
   EXPECT_EQ(folder.read("a"), "new");
 }
 
-// As /dev/stdout does: a link to a link in /proc, here with a regular file behind it.
-TEST(OutputFile, AnOpenFileBehindALinkOfProcIsAppendedTo) {
-  const TemporaryFolder folder;
-  const int open_file = open(folder.write("a", "old ").c_str(), O_WRONLY);
-  ASSERT_GE(open_file, 0);
-  fs::create_symlink("/proc/self/fd/" + std::to_string(open_file), folder.path("link"));
-  write_whole(folder.path("link"), "new");
-  struct stat opened = {};
-  ASSERT_EQ(fstat(open_file, &opened), 0);
-  close(open_file);
-  EXPECT_EQ(opened.st_nlink, 1u);
-  EXPECT_TRUE(fs::is_symlink(folder.path("link")));
-  EXPECT_EQ(folder.read("a"), "old new");
-}
-
 TEST(OutputFile, APipeIsWrittenToAndStaysAPipe) {
   const TemporaryFolder folder;
   ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
