@@ -1,13 +1,7 @@
-"""tests/kernels/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused; CTAs an SM of the variant table."""
+"""tests/kernels/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused."""
 
-import os
-import re
 import struct
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
 import machine_code
 
@@ -163,46 +157,6 @@ arch = sm_90
         )
         self.assertEqual(list(machine_code.faults(rows[0])), [])
         self.assertTrue(list(machine_code.faults(dict(rows[0], stack_bytes=16))))
-
-    def test_the_table_is_written_through_a_link(self):
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            tool, link, target = folder / "cuobjdump", folder / "link.csv", folder / "target.csv"
-            tool.write_text(f"#!/bin/sh\ncat <<'END'{self.TEXT}END\n")
-            tool.chmod(0o755)
-            target.write_text("old")
-            link.symlink_to(target)
-            command = [sys.executable, machine_code.__file__, "library", link, tool]
-            subprocess.run(command, check=True, timeout=60)
-            self.assertTrue(link.is_symlink())
-            self.assertEqual(
-                target.read_text(),
-                "kernel,registers,stack_bytes\nsm_90 bf16 mma d64 80x80 5 warps 2 stages,168,0\n",
-            )
-
-
-ROOT = machine_code.ROOT
-TABLE = os.path.join(ROOT, "kernels", "attention", "variants.inc")
-COSTS = os.path.join(ROOT, "experiments", "profiles", "kernels", "mma.ini")
-# family, name, types, set, head dim, that of V, Q rows, K/V rows, CTAs an SM
-ROW = re.compile(r"^VARIANT\(mma, *(\w+), *\w+, *\w+(?:, *\d+){4}, *(\d+),", re.M)
-SECTION = re.compile(r"^\[(d\d+-\d+x\d+)\]$(.*?)(?=^\[|\Z)", re.M | re.S)
-
-
-def text_of(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
-class Residency(unittest.TestCase):
-    def test_the_table_and_the_kernel_costs_agree(self):
-        table = {name.replace("_", "-"): int(ctas) for name, ctas in ROW.findall(text_of(TABLE))}
-        costs = {
-            name: int(re.search(r"^resident-ctas = (\d+)", section, re.M).group(1))
-            for name, section in SECTION.findall(text_of(COSTS))
-        }
-        self.assertGreater(len(table), 0)
-        self.assertEqual(costs, table)
 
 
 if __name__ == "__main__":
