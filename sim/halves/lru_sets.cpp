@@ -98,19 +98,17 @@ SAWTOOTH_ROWS_AVX512 [[gnu::always_inline]] static inline uint32_t make_first_av
                              : renew_by<RowVector32>(sets, first, which, flag, true);
 }
 
-SAWTOOTH_ROWS_AVX512 [[gnu::always_inline]] inline PieceMask LruSets::renew_by_avx512(
-    const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag, bool spares) {
+// In sets that no reduction has changed, which are most.
+SAWTOOTH_ROWS_AVX512 PieceMask LruSets::renew_avx512(const LineSets& sets, uint32_t first,
+                                                     PieceMask which, uint32_t flag) {
+  if (reduced_lines_ != 0) return renew_avx2(sets, first, which, flag);
   const uint16_t* const set_of = sets.sets() + first;
   const uint16_t* const way_bits = way_bits_.data();
   RecencyRow* const rows = rows_.data();
   const auto renew = [&](uint32_t i) __attribute__((always_inline, target("avx512f,bmi")))
                          ->PieceMask {
     const uint32_t set = set_of[i];
-    const bool was_held =
-        spares && spares_oldest(set)
-            ? touch_line(set, first + i, Access::read)
-            : make_first_avx512(rows[set], (first | flag) + i, way_bits[set]) != 0;
-    return PieceMask{was_held} << i;
+    return PieceMask{make_first_avx512(rows[set], (first | flag) + i, way_bits[set]) != 0} << i;
   };
   PieceMask held = 0;
   if ((which & (which + 1)) == 0) {  // from the first one on, as most are
@@ -121,20 +119,6 @@ SAWTOOTH_ROWS_AVX512 [[gnu::always_inline]] inline PieceMask LruSets::renew_by_a
       held |= renew(static_cast<uint32_t>(std::countr_zero(which)));
   }
   return held;
-}
-
-SAWTOOTH_ROWS_AVX512 PieceMask LruSets::renew_avx512(const LineSets& sets, uint32_t first,
-                                                     PieceMask which, uint32_t flag) {
-  if (reduced_lines_ != 0) return spare_avx512(sets, first, which, flag);
-  return renew_by_avx512(sets, first, which, flag, false);
-}
-
-// Apart, as the calls in it cost the other one registers.
-SAWTOOTH_ROWS_AVX512 [[gnu::noinline]] PieceMask LruSets::spare_avx512(const LineSets& sets,
-                                                                       uint32_t first,
-                                                                       PieceMask which,
-                                                                       uint32_t flag) {
-  return renew_by_avx512(sets, first, which, flag, true);
 }
 
 #else

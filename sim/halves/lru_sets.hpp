@@ -95,13 +95,10 @@ class LruSets {
   template <class Vector>
   PieceMask renew_by(const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag,
                      bool spares);
-  PieceMask renew_by_avx512(const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag,
-                            bool spares);
 
   PieceMask renew_portable(const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag);
   PieceMask renew_avx2(const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag);
   PieceMask renew_avx512(const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag);
-  PieceMask spare_avx512(const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag);
   PieceMask renew_lines(const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag);
   Renew renewer(VectorPath path) const;
 
