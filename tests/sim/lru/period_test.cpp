@@ -34,15 +34,6 @@ RC_GTEST_PROP(Period, MultipliedSchedulesEqualReplayedOnesBinByBin, ()) {
   expect_same(multiplied, simulate_lru(request));
 }
 
-RC_GTEST_PROP(Period, MergedLockstepVisitsEqualSingleOnesBinByBin, ()) {
-  Request request = any_request_with_rounds();
-  request.use_period = tests::between(0, 1) == 1;
-  request.merge_lockstep = true;
-  const Prediction merged = simulate_lru(request);
-  request.merge_lockstep = false;
-  expect_same(merged, simulate_lru(request));
-}
-
 TEST(Period, ThePaperPointIsMostlyMultiplied) {
   for (const ScanId scan : {scan_id<LinearScan>, scan_id<SawtoothScan>}) {
     Request request;

@@ -12,18 +12,6 @@
 namespace sawtooth::sim {
 namespace {
 
-TEST(EventQueue, OfEqualTimesTheLowerWorkerIsFirst) {
-  EventQueue events(3);
-  EXPECT_TRUE(events.empty());
-  events.set({5, 2});
-  events.set({5, 1});
-  EXPECT_EQ(events.first().worker, 1);
-  events.remove(1);
-  EXPECT_EQ(events.first().worker, 2);
-  events.remove(2);
-  EXPECT_TRUE(events.empty());
-}
-
 // Any events are set anew and removed; the first one is that of a search through all.
 RC_GTEST_PROP(EventQueue, FirstIsTheFirstOfAll, ()) {
   const auto workers = *rc::gen::inRange<int32_t>(1, 20);
