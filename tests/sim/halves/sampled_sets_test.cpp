@@ -22,9 +22,8 @@ std::vector<int> pieces_found(SampledSets& sets) {
   std::vector<int> found;
   for (int time = 0; time < 2; ++time) {
     const PieceMask all = first_pieces(sets.pieces(0));
-    found.push_back(std::popcount(sets.touch(0, 0, 0, all, Access::read, [](AtomId, int64_t) {
-      FAIL() << "nothing is dirty";
-    })));
+    found.push_back(std::popcount(sets.touch(
+        0, 0, 0, all, Access::read, [](AtomId, int64_t) { FAIL() << "nothing is dirty"; })));
   }
   return found;
 }
