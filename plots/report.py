@@ -40,12 +40,8 @@ OF_A_SOURCE = ("source", "experiment", "system", "kernel", *points.MODEL)
 
 
 def kind_of(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            header = file.readline().rstrip("\r\n").split(",")
-    except (OSError, UnicodeDecodeError) as error:
-        raise table.TableError(f"{path}: cannot be read: {error}") from None
-    return next((kind for kind, needed in KINDS.items() if set(needed) <= set(header)), None)
+    columns = set(table.header(path))
+    return next((kind for kind, needed in KINDS.items() if set(needed) <= columns), None)
 
 
 def tables_of(run):
@@ -240,7 +236,7 @@ def main(arguments):
     except OSError as error:
         raise table.TableError(f"{options.output}: cannot be written: {error}") from None
     for each in data["answers"]:
-        print("{gpu}: {lead}{best}{text} {sure}".format_map(each))
+        print(table.one_line("{gpu}: {lead}{best}{text} {sure}".format_map(each)))
     print(f"written: {options.output} ({len(text) / 1e6:.2f} MB)")
     return 0
 

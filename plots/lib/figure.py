@@ -8,17 +8,18 @@ its own marker or line style, so that a grey print can be read. Fonts are embedd
 
 import math
 import os
-import sys
 import textwrap
 
-import matplotlib
+here = os.getcwd()  # where a matplotlibrc would count
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+import matplotlib  # noqa: E402
 
+os.chdir(here)
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
 from matplotlib import ticker  # noqa: E402
 from measures import scaled, short  # noqa: E402
 from output import OutputFile  # noqa: E402
-from table import TableError  # noqa: E402
 
 COLUMN_INCHES = 3.35  # one column of an ACM or IEEE page
 PAGE_INCHES = 7.0  # both columns
@@ -157,15 +158,6 @@ def save(figure, output, formats=()):
         written.append(f"{stem}.{ending}")
     plt.close(figure)
     return written
-
-
-def refused(work):
-    """Calls it; exit 2 with one line for a table that cannot be drawn."""
-    try:
-        return work()
-    except TableError as error:
-        print(error, file=sys.stderr)
-        raise SystemExit(2) from None
 
 
 def save_all(figures, folder):

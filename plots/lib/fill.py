@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-from output import write_text
+from output import lines, write_text
 
 FIELD = re.compile(r"<!-- (?!end )(.+?) -->(\n?).*?<!-- end -->", re.DOTALL)
 ALLOWED = {"dict": dict, "abs": abs, "max": max, "min": min, "round": round, "len": len}
@@ -35,8 +35,7 @@ def filled(text, words):
 def write_or_check(path, page, check, command):
     """Fills the page at `path`, or with `check` says whether it is current; returns the exit code.
     `command` makes it current."""
-    with open(path, encoding="utf-8") as file:
-        found = file.read()
+    found = "".join(lines(path, replaced=True))
     text = filled(found, words_of(page))
     if text == found:
         return 0

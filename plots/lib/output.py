@@ -1,13 +1,33 @@
-"""Files that appear whole or not at all, as support/files.hpp of the program makes them, with the
-same names and locks beside them. Links are followed; a device, a pipe or standard output is written to as
-it is."""
+"""Files that are read, and files that appear whole or not at all, as support/files.hpp of the program
+has them, with the same names and locks beside them. Links are followed; a device, a pipe or standard
+output is written to as it is."""
 
+import contextlib
 import errno
 import fcntl
 import os
 import stat
 
+TEMPORARY = ".sawtooth-tmp"
+MOST_LINE, MOST_TEXT = (
+    1 << 20,
+    1 << 30,
+)  # characters of what is read, the latter as TextLimit::table
 inputs = set()  # what was read; none of it is replaced
+
+
+def lines(path, replaced=False):
+    """Lines of a text, with their ends; no output takes its place unless it is read to be `replaced`.
+    OSError for what is larger than any file of ours."""
+    if not replaced:
+        inputs.add(os.path.realpath(path))
+    left = MOST_TEXT
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        while line := file.readline(MOST_LINE + 1):
+            left -= len(line)
+            if left < 0 or len(line) > MOST_LINE:
+                raise OSError(errno.EFBIG, "is too large for a file of ours", path)
+            yield line
 
 
 def target_of(path):
@@ -67,16 +87,17 @@ class OutputFile:
         if not self.replaceable:
             self.file = open(self.path, "ab")
             return
-        if any(
-            os.path.exists(one) and there and os.path.samefile(one, self.path) for one in inputs
-        ):
-            raise FileExistsError(errno.EEXIST, "is read as well", path)
+        self.temporary = self.path + TEMPORARY
+        for ours in filter(os.path.exists, (self.path, self.temporary)):
+            if any(os.path.exists(one) and os.path.samefile(one, ours) for one in inputs):
+                raise FileExistsError(errno.EEXIST, "is read as well", ours)
         if there and there.st_nlink > 1:
             raise FileExistsError(errno.EMLINK, "has other hard links", path)
-        self.temporary = self.path + ".tmp"
         self.lock = locked_temporary(path, self.temporary, 0o600 if there else 0o666)
         self.file = open(os.dup(self.lock), "wb")
         if there:
+            with contextlib.suppress(PermissionError):  # of root the owner stays
+                os.fchown(self.lock, there.st_uid, there.st_gid)
             os.fchmod(self.lock, stat.S_IMODE(there.st_mode))
 
     def __enter__(self):

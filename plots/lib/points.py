@@ -59,9 +59,7 @@ def rows_by_run(path, points=None):
     beside = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
     ids = {row.get("run_id") for row in table.read(path)}
     for place in [points] if points else [name for name in beside if name.endswith(".csv")]:
-        with open(place, encoding="utf-8") as file:
-            columns = file.readline().strip().split(",")
-        if points or {"source", "run_id", "scan"} <= set(columns):
+        if points or {"source", "run_id", "scan"} <= set(table.header(place)):
             found = {row["run_id"]: row for row in table.read(place) if row["run_id"] in ids}
             if found:
                 return found

@@ -4,14 +4,22 @@ import argparse
 import csv
 import difflib
 import io
-import os
+import re
 import sys
 
 import output
 
 
+def one_line(text):
+    """Control characters become blanks, as in one_line() of the program: terminals would obey them."""
+    return re.sub(r"[\0-\x1f\x7f-\x9f\u2028\u2029]", " ", text)
+
+
 class TableError(Exception):
-    """A table that cannot be used; the message names the file and says what is wrong."""
+    """A table that cannot be used; the message names the file and says what is wrong, on one line."""
+
+    def __init__(self, what):
+        super().__init__(one_line(what))
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,14 +29,14 @@ class Parser(argparse.ArgumentParser):
         raise TableError(f"{message}; see {self.prog} --help")
 
 
-def exit_code(main, words, program, failed):
+def exit_code(main, words, program, failed=""):
     """Of main(words); what goes wrong is one line on standard error and 2."""
     try:
         return main(words)
     except TableError as error:
         print(f"{program}: {error}", file=sys.stderr)
     except Exception as error:  # a table with unforeseen cells; never a traceback
-        what = f"{type(error).__name__}: {error}".replace("\n", " ")
+        what = one_line(f"{type(error).__name__}: {error}")
         print(f"{program}{failed}: {what}", file=sys.stderr)
     return 2
 
@@ -49,14 +57,19 @@ class Row(dict):
         raise MissingColumn(f"{self.path}: no column {column}{nearest} (it has {has})")
 
 
+def header(path):
+    """The columns of the CSV at `path`."""
+    try:
+        return next(output.lines(path), "").rstrip("\r\n").split(",")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TableError(f"{path}: cannot be read: {error}") from None
+
+
 def read(path, columns=(), replaced=False):
     """Rows of the CSV at `path`, at least one; `columns` must be there. Only a table that is read to
     be `replaced` may be written again."""
     try:
-        if not replaced:
-            output.inputs.add(os.path.realpath(path))
-        with open(path, newline="", encoding="utf-8") as file:
-            rows = [Row(row) for row in csv.DictReader(file)]
+        rows = [Row(row) for row in csv.DictReader(output.lines(path, replaced))]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TableError(f"{path}: cannot be read: {error}") from None
     if not rows:

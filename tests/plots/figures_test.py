@@ -122,8 +122,11 @@ class Figures(unittest.TestCase):
                 self.refused(name, arguments, words)
 
     def test_the_program_refuses_without_a_traceback(self):
+        Path(self.folder.name, "matplotlibrc").write_text(
+            "no.key: 1\n"
+        )  # read, it would be told of
         words = [sys.executable, PLOT, "scans", TABLES / "ctas.csv", "-o", self.stem]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, cwd=self.folder.name)
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
 
     def test_an_empty_cell_is_not_a_zero(self):

@@ -50,6 +50,11 @@ class Tables(InFolder):
         with self.assertRaisesRegex(table.TableError, "2 rows with"):
             table.only(rows, scan="b")
 
+    def test_what_has_no_end_is_refused_and_a_message_is_one_line(self):
+        with self.assertRaisesRegex(table.TableError, "^/dev/zero: cannot be read: .*too large"):
+            table.read("/dev/zero")
+        self.assertEqual(str(table.TableError("a\x1b\n\x9bb")), "a   b")
+
     def test_an_empty_cell_is_no_number(self):
         (row,) = self.written("seq,scan\n,x\n")
         with self.assertRaisesRegex(table.TableError, "seq is '', wanted a whole number"):
@@ -110,15 +115,19 @@ class Outputs(InFolder):
         (self.folder / "to_t").symlink_to("t.csv")
         linked.write_text("old")
         os.link(linked, self.folder / "b")
-        for name in ("t.csv", "to_t", "a"):
+        beside = self.folder / "new.sawtooth-tmp"
+        beside.write_text("a\n1\n")
+        table.read(str(beside))
+        for name in ("t.csv", "to_t", "a", "new"):
             with self.assertRaises(FileExistsError):
                 output.write_text(str(self.folder / name), "new")
-        self.assertEqual((read.read_text(), linked.read_text()), ("a\n1\n", "old"))
+        found = [path.read_text() for path in (read, linked, beside)]
+        self.assertEqual(found, ["a\n1\n", "old", "a\n1\n"])
 
     def test_what_was_planted_beside_it_is_not_followed(self):
         (self.folder / "victim").write_text("mine")
         for plant in (lambda path: path.symlink_to("victim"), os.mkfifo, os.mkdir):
-            planted = self.folder / "t.tmp"
+            planted = self.folder / "t.sawtooth-tmp"
             plant(planted)
             with self.assertRaises(OSError):
                 output.write_text(str(self.folder / "t"), "new")
@@ -132,7 +141,7 @@ class Outputs(InFolder):
             with self.assertRaises(BlockingIOError):
                 output.write_text(str(path), "second")
         self.assertEqual(path.read_text(), "first")
-        (self.folder / "t.tmp").write_text("left")
+        (self.folder / "t.sawtooth-tmp").write_text("left")
         path.chmod(0o440)
         output.write_text(str(path), "third")
         self.assertEqual((path.read_text(), os.listdir(self.folder)), ("third", ["t"]))

@@ -69,6 +69,10 @@ class Tables(unittest.TestCase):
         table = sawtooth.simulate(gpu="gb10", seq="1K", scan=["linear", "sawtooth"])
         for text in ("<th>scan", "<td>sawtooth", "<th>dram_read_sectors", "<td>12,288"):
             self.assertIn(text + "</", page := table._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:  # no file is half a table at any time
+            table.to_csv(path := folder + "/a")
+            os.link(path, folder + "/b")
+            self.assertRaises(FileExistsError, table.to_csv, path)
         self.assertNotIn("<th>head_dim</th>", page)  # the same in both
 
     @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")

@@ -147,8 +147,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except table.TableError as error:
-        print(f"claims.py: {error}", file=sys.stderr)
-        sys.exit(2)
+    sys.exit(table.exit_code(main, sys.argv[1], "claims.py"))

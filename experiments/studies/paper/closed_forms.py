@@ -55,7 +55,8 @@ def counts(row, kind):
     return row[f"{kind}_read_sectors"], row[f"{kind}_write_sectors"]
 
 
-def main(output, *paths):
+def main(words):
+    output, *paths = words
     rows = [checked(row) for path in paths for row in table.read(path)]
     rows.sort(key=lambda row: (row["mask"], row["tile"], row["seq"]))
     table.write(output, rows)
@@ -69,8 +70,4 @@ def main(output, *paths):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(*sys.argv[1:]))
-    except table.TableError as error:
-        print(f"closed_forms.py: {error}", file=sys.stderr)
-        sys.exit(2)
+    sys.exit(table.exit_code(main, sys.argv[1:], "closed_forms.py"))

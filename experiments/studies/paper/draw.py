@@ -91,5 +91,7 @@ def figures(folder):
 
 
 if __name__ == "__main__":
-    folder = sys.argv[1]
-    figure.refused(lambda: figure.save_all(figures(folder), os.path.join(folder, "plots")))
+    draw = lambda folder: figure.save_all(
+        figures(folder), os.path.join(folder, "plots")
+    )  # noqa: E731
+    sys.exit(table.exit_code(draw, sys.argv[1], "draw.py"))

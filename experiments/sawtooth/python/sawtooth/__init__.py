@@ -22,6 +22,7 @@ from typing import Union
 from . import _core
 from .bench import bench
 from .kernels import DeviceError, attention, attention_backward, free_workspaces
+from .plots.lib.output import lines
 from .program import advise, plot, search, trace, with_options
 from .simulation import Predictions, UsageError, simulate, usage_error
 from .table import Row, Table, Value, csv_of, read_csv, row_of
@@ -78,6 +79,5 @@ def compare(predicted: _AnyTable, measured: _AnyTable, counters: Iterable[str] =
 
 def _csv(table: _AnyTable, name: str) -> tuple[str, str]:
     if isinstance(table, (str, os.PathLike)):
-        with open(table, encoding="utf-8-sig") as file:
-            return file.read(), os.fspath(table)
+        return "".join(lines(table, replaced=True)), os.fspath(table)
     return csv_of(table), name

@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
+from .plots.lib.output import write_text
+
 Value = Union[int, float, str, None]
 Row = dict[str, Value]
 Column = Union["array.array[int]", list[str]]
@@ -91,8 +93,7 @@ class Table(list[Row]):
         writer.writeheader()
         writer.writerows(self)
         if path is not None:
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text.getvalue())
+            write_text(path, text.getvalue())
         return text.getvalue()
 
 

@@ -225,11 +225,13 @@ class Names(Files):
         self.fine(POINT + "--csv p.csv")
         (row,) = rows_of(self.read("p.csv"))
         for mask in ("none", "causal"):  # they join, or not
-            row |= {"time_us": "1", "kernel": f"a{sent}", "without": sent, "mask": mask}
+            row |= dict.fromkeys(("kernel", "without", "gpu"), f"a{sent}")
+            row |= {"time_us": "1", "mask": mask}
             write_table(self.folder / "p.csv", [row | {"source": "predicted"}])
             write_table(self.folder / "m.csv", [row | {"source": "measured", "mask": "none"}])
             self.assert_printable(self.program("compare p.csv m.csv"))
             self.assert_printable(self.program("compare p.csv --no-worse-than m.csv"))
+        self.assert_printable(self.fine("report p.csv -o r.html"))
         gpu = (PROFILES / "gpus/gb10.ini").read_text(encoding="utf-8")
         self.write("g.ini", gpu.replace("description = ", f"description = {sent}"))
         self.assert_printable(self.fine("gpus ./g.ini"))
@@ -323,6 +325,7 @@ class Lines(Files):
         )
         self.assertNotIn("taken from here", ended.stderr)
         self.assertNotIn("No module named", ended.stderr)
+        self.fine("report r.csv -o r.html", env={**os.environ, "PYTHONPATH": ":"})
 
     def test_rows_of_a_report_go_to_standard_output(self):
         self.write("ncu.csv", NCU)
