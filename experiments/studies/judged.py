@@ -14,7 +14,6 @@ README.md of a study, or says whether it is current; fields are the methods of P
 the file of a GPU where kernels/hopper is as it was when older rows were measured.
 """
 
-import argparse
 import itertools
 import re
 import statistics
@@ -256,9 +255,8 @@ def before(gpu, folder):
     return path
 
 
-def main():
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+def main(words):
+    parser = table.Parser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("errors", "keep"):
         command = commands.add_parser(name)
@@ -273,7 +271,7 @@ def main():
     command = commands.add_parser("before")
     command.add_argument("gpu", choices=PACE_BEFORE)
     command.add_argument("folder")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     if options.command == "before":
         print(before(options.gpu, options.folder))
     elif options.command == "errors":
@@ -287,4 +285,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(table.exit_code(main, sys.argv[1:], "judged.py"))

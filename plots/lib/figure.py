@@ -19,7 +19,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
 from matplotlib import ticker  # noqa: E402
 from measures import scaled, short  # noqa: E402
-from output import OutputFile  # noqa: E402
+from output import opened  # noqa: E402
 
 COLUMN_INCHES = 3.35  # one column of an ACM or IEEE page
 PAGE_INCHES = 7.0  # both columns
@@ -153,7 +153,7 @@ def save(figure, output, formats=()):
     os.makedirs(os.path.dirname(stem) or ".", exist_ok=True)
     written = []
     for ending in formats or ("pdf", "png"):
-        with OutputFile(f"{stem}.{ending}") as file:
+        with opened(f"{stem}.{ending}") as file:
             figure.savefig(file, format=ending, metadata=METADATA[ending])
         written.append(f"{stem}.{ending}")
     plt.close(figure)

@@ -77,47 +77,38 @@ def locked_temporary(path, name, mode):
         os.close(file)
 
 
-class OutputFile:
-    """A binary file, for `with`: it takes the place of the one at `path` at the end, unless that raised.
+@contextlib.contextmanager
+def opened(path):
+    """A binary file that takes the place of the one at `path` at the end, unless an error was raised.
     OSError for what cannot be written, is read as well, is written by another process or has further
     hard links, which would be parted."""
-
-    def __init__(self, path):
-        self.path, there, self.replaceable = target_of(os.fspath(path))
-        if not self.replaceable:
-            self.file = open(self.path, "ab")
-            return
-        self.temporary = self.path + TEMPORARY
-        for ours in filter(os.path.exists, (self.path, self.temporary)):
-            if any(os.path.exists(one) and os.path.samefile(one, ours) for one in inputs):
-                raise FileExistsError(errno.EEXIST, "is read as well", ours)
-        if there and there.st_nlink > 1:
-            raise FileExistsError(errno.EMLINK, "has other hard links", path)
-        self.lock = locked_temporary(path, self.temporary, 0o600 if there else 0o666)
-        self.file = open(os.dup(self.lock), "wb")
+    target, there, replaceable = target_of(os.fspath(path))
+    if not replaceable:
+        with open(target, "ab") as file:
+            yield file
+        return
+    temporary = target + TEMPORARY
+    for ours in filter(os.path.exists, (target, temporary)):
+        if any(os.path.exists(one) and os.path.samefile(one, ours) for one in inputs):
+            raise FileExistsError(errno.EEXIST, "is read as well", ours)
+    if there and there.st_nlink > 1:
+        raise FileExistsError(errno.EMLINK, "has other hard links", path)
+    lock = locked_temporary(path, temporary, 0o600 if there else 0o666)
+    try:
         if there:
             with contextlib.suppress(PermissionError):  # of root the owner stays
-                os.fchown(self.lock, there.st_uid, there.st_gid)
-            os.fchmod(self.lock, stat.S_IMODE(there.st_mode))
-
-    def __enter__(self):
-        return self.file
-
-    def __exit__(self, failed, *_):
-        try:
-            self.file.close()
-            if self.replaceable and failed is None:
-                os.replace(self.temporary, self.path)
-        except BaseException:
-            failed = True
-            raise
-        finally:
-            if self.replaceable:
-                if failed:
-                    os.remove(self.temporary)
-                os.close(self.lock)
+                os.fchown(lock, there.st_uid, there.st_gid)
+            os.fchmod(lock, stat.S_IMODE(there.st_mode))
+        with open(os.dup(lock), "wb") as file:
+            yield file
+        os.replace(temporary, target)
+    except BaseException:
+        os.remove(temporary)
+        raise
+    finally:
+        os.close(lock)
 
 
 def write_text(path, text):
-    with OutputFile(path) as file:
+    with opened(path) as file:
         file.write(text.encode())

@@ -25,6 +25,9 @@ class TableError(Exception):
 class Parser(argparse.ArgumentParser):
     """Of options; what is wrong with them is a TableError."""
 
+    def __init__(self, **how):
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **how)
+
     def error(self, message):
         raise TableError(f"{message}; see {self.prog} --help")
 

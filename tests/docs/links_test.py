@@ -1,8 +1,10 @@
-"""Relative links of the Markdown pages lead to files of the project, and its scripts can be run by their names."""
+"""Relative links of the Markdown pages lead to files of the project, its scripts can be run by their names, and
+docs/reference/columns.md explains the columns that the program writes, in their order."""
 
 import os
 import re
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -44,5 +46,16 @@ class Scripts(unittest.TestCase):
                 self.assertTrue(os.access(ROOT / script, os.X_OK))
 
 
+class Columns(unittest.TestCase):
+    def test_the_page_explains_every_column_in_order(self):
+        page = (ROOT / "docs/reference/columns.md").read_text(encoding="utf-8")
+        # Names in bold at the head of the list's items, before the next chapter.
+        heads = re.findall(r"\*\*([^*]+)\*\*:", page.split("\n## ")[0])
+        explained = [name for head in heads for name in re.split(r",\s+", head)]
+        header = subprocess.check_output([program, "--csv-header"], text=True)
+        self.assertEqual(explained, header.strip().split(","))
+
+
 if __name__ == "__main__":
+    program = sys.argv.pop()
     unittest.main(verbosity=2)

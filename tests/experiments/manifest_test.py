@@ -1,4 +1,5 @@
-"""experiments/data holds what something reads: MANIFEST.csv lists each file, its origin and its readers."""
+"""experiments/data holds what something reads: MANIFEST.csv lists each file, its origin and its readers. And only
+the helpers for output files rename: what goes around them would replace links and devices."""
 
 import csv
 import lzma
@@ -9,6 +10,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "experiments/data"
+HELPERS = {"experiments/sawtooth/support/files.cpp", "plots/lib/output.py"}
+FOLDERS = ("scheduler", "sim", "kernels", "cupti", "experiments", "plots")
+RENAMES = re.compile(r"\brename\(|\bos\.replace\(|\bos\.renames\(|\bshutil\.move\(")
 
 
 def tracked():
@@ -67,6 +71,18 @@ class Manifest(unittest.TestCase):
             for gpu in gpus:
                 with self.subTest(file=row["file"], gpu=gpu):
                     self.assertTrue(gpu == row["gpu"] or row["card"].startswith(gpu))
+
+
+class OutputFiles(unittest.TestCase):
+    def test_only_the_helpers_rename(self):
+        found = {
+            path.relative_to(ROOT).as_posix()
+            for folder in FOLDERS
+            for path in (ROOT / folder).rglob("*")
+            if path.suffix in (".cpp", ".hpp", ".cu", ".cuh", ".py")
+            and RENAMES.search(path.read_text(encoding="utf-8"))
+        }
+        self.assertEqual(found, HELPERS)
 
 
 if __name__ == "__main__":

@@ -103,21 +103,20 @@ class Outputs(InFolder):
         target = self.folder / "page.html"
         target.write_text("old")
 
-        with self.assertRaises(OSError), output.OutputFile(str(target)) as file:
+        with self.assertRaises(OSError), output.opened(str(target)) as file:
             file.write(b"half")
             raise OSError("the disk is full")
         self.assertEqual((target.read_text(), os.listdir(self.folder)), ("old", ["page.html"]))
 
     def test_what_is_read_or_has_hard_links_is_not_replaced(self):
-        read, linked = self.folder / "t.csv", self.folder / "a"
-        read.write_text("a\n1\n")
-        table.read(str(read))
+        names = ("t.csv", "a", "new.sawtooth-tmp")
+        read, linked, beside = (self.folder / name for name in names)
+        for path in (read, beside):
+            path.write_text("a\n1\n")
+            table.read(str(path))
         (self.folder / "to_t").symlink_to("t.csv")
         linked.write_text("old")
         os.link(linked, self.folder / "b")
-        beside = self.folder / "new.sawtooth-tmp"
-        beside.write_text("a\n1\n")
-        table.read(str(beside))
         for name in ("t.csv", "to_t", "a", "new"):
             with self.assertRaises(FileExistsError):
                 output.write_text(str(self.folder / name), "new")
@@ -136,7 +135,7 @@ class Outputs(InFolder):
 
     def test_two_writers_do_not_meet_and_a_killed_ones_file_is_replaced(self):
         path = self.folder / "t"
-        with output.OutputFile(str(path)) as file:
+        with output.opened(str(path)) as file:
             file.write(b"first")
             with self.assertRaises(BlockingIOError):
                 output.write_text(str(path), "second")

@@ -5,21 +5,7 @@
 #   experiments/studies/backward/run.sh --check     has README.md the figures of results/?
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
-
-here=experiments/studies/backward
-tables=experiments/studies/judged.py
-[ "${1:-}" = --check ] && exec python3 "$tables" page "$here" --check
-program=${1:-build/release/sawtooth}
-folder=runs/backward
-mkdir -p "$folder"
-
-# predict NAME LIST OPTIONS...: rows of a list.
-predict() { "$program" simulate "$here/lists/$2.ini" "${@:3}" --quiet --overwrite --csv "$folder/$1.csv"; }
-# judge ROWS NAME MEASURED CONDITIONS...: errors of predicted rows, those that meet the conditions.
-judge() {
-  "$program" compare "$folder/$2.csv" "experiments/data/$3.csv" --quiet --csv "$folder/errors.csv" >/dev/null
-  python3 "$tables" errors "$folder/errors.csv" --set "$1" --where "${@:4}" --to "$here/results/judged.csv"
-}
+source experiments/studies/judging.sh backward "$@"
 
 predict h100 drawn_h100 --timing lockstep,timed
 judge "H100, drawn, kernels/hopper" h100 h100/backward/drawn

@@ -10,7 +10,6 @@
 Measured are medians of points in experiments/data/h200/orders; results/ has what is predicted. Standard library only.
 """
 
-import argparse
 import collections
 import concurrent.futures
 import csv
@@ -376,34 +375,28 @@ class Page:
         return f"{100 * min(found):+.1f} to {100 * max(found):+.1f} % over {len(found)} pairs"
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main(words):
+    parser = table.Parser(description=__doc__)
     parser.add_argument("program")
     parser.add_argument("--gains", action="store_true")
     parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     program = os.path.abspath(options.program)
-    try:
-        if options.check:
-            known = {table.cells(row, POINT): row for row in table.read(RESULTS / "changes.csv")}
-            for row in predict_pairs(program, CHANGES[:AGAIN]):
-                before = known[table.cells(row, POINT)]
-                for column in ("dram_read_sectors", "time_us"):
-                    if abs(float(row[column]) / float(before[column]) - 1) > SAME:
-                        raise table.TableError(f"{column} is {row[column]}, was {before[column]}")
-            return fill.study(HERE, Page())
-        table.write(RESULTS / "changes.csv", predict_pairs(program, CHANGES))
-        predict_blocks(program)
-        if options.gains:
-            predict_gains(program)
-            record_changes()
+    if options.check:
+        known = {table.cells(row, POINT): row for row in table.read(RESULTS / "changes.csv")}
+        for row in predict_pairs(program, CHANGES[:AGAIN]):
+            before = known[table.cells(row, POINT)]
+            for column in ("dram_read_sectors", "time_us"):
+                if abs(float(row[column]) / float(before[column]) - 1) > SAME:
+                    raise table.TableError(f"{column} is {row[column]}, was {before[column]}")
         return fill.study(HERE, Page())
-    except table.TableError as error:
-        print(f"orders.py: {error}", file=sys.stderr)
-        return 1
+    table.write(RESULTS / "changes.csv", predict_pairs(program, CHANGES))
+    predict_blocks(program)
+    if options.gains:
+        predict_gains(program)
+        record_changes()
+    return fill.study(HERE, Page())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(table.exit_code(main, sys.argv[1:], "orders.py"))

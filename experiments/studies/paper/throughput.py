@@ -11,7 +11,6 @@ With --causal also the causal point at batch 8, under launches and orders. Minut
 has are kept.
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -109,17 +108,17 @@ def completed(program, row, point):
     return row
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+def main(words):
+    parser = table.Parser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("sawtooth", help="the program")
     parser.add_argument("out", help="the table")
     parser.add_argument("--causal", action="store_true", help="also the causal point")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     wanted = list(cases(KERNELS, [("static", "ascending")]))
     if arguments.causal:
         schedules = product(("static", "dynamic"), ("ascending", "descending"))
         wanted += cases(CAUSAL, list(schedules))
-    made = table.read(arguments.out) if Path(arguments.out).exists() else []
+    made = table.read(arguments.out, replaced=True) if Path(arguments.out).exists() else []
     for row in wanted:
         if table.where(made, **row):
             continue
@@ -130,4 +129,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(table.exit_code(main, sys.argv[1:], "throughput.py"))

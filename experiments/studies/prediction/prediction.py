@@ -13,7 +13,6 @@ Every list is predicted by a plain call of the best model (timed, halves; one la
 of each point's launches. Points are those of the measured rows, or of lists/LIST.ini. Errors are raw. Standard library only.
 """
 
-import argparse
 import itertools
 import subprocess
 import sys
@@ -280,45 +279,39 @@ class Page:
         return low if low == high else f"{low} to {high}"
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main(words):
+    parser = table.Parser(description=__doc__)
     parser.add_argument("program")
     parser.add_argument("lists", nargs="*", metavar="LIST", help=", ".join(LISTS))
     parser.add_argument("--unmeasured", action="store_true")
     parser.add_argument("--intervals", action="store_true")
     parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    try:
-        for name in options.lists:
-            if name not in LISTS:
-                raise table.TableError(f"no list {name}; allowed: {', '.join(LISTS)}")
-        if options.check:
-            found = list(differences(judge(options.program, "calibration"), recorded()))
-            print("\n".join(found), end="\n" if found else "", file=sys.stderr)
-            return 1 if found else fill.study(HERE, Page())
-        if options.intervals:
-            return say_intervals(options.program)
-        if options.unmeasured:
-            BUILD.mkdir(parents=True, exist_ok=True)
-            path = BUILD / "unmeasured.csv"
-            words = [HERE / "lists" / "unmeasured.ini", "--quiet", "--overwrite", f"--csv={path}"]
-            run([options.program, "simulate", *words])
-            kept = "gpu mask seq_kv head_dim launch q_order scan timing".split()
-            columns = [*kept, DRAM, "cold_read_sectors"]
-            table.write(str(UNMEASURED), [{c: row[c] for c in columns} for row in table.read(path)])
-        for name in options.lists or ([] if options.unmeasured else LISTS):
-            rows = list(judge(options.program, name))
-            kept = [dict(row) for row in recorded() if row["list"] != name]
-            order = list(LISTS)
-            table.write(FIGURES, sorted(kept + rows, key=lambda row: order.index(row["list"])))
-            print(f"{name}: build/prediction/{name}", flush=True)
-        return fill.study(HERE, Page())
-    except (table.TableError, subprocess.CalledProcessError) as error:
-        print(f"prediction.py: {error}", file=sys.stderr)
-        return 2
+    options = parser.parse_args(words)
+    for name in options.lists:
+        if name not in LISTS:
+            raise table.TableError(f"no list {name}; allowed: {', '.join(LISTS)}")
+    if options.check:
+        found = list(differences(judge(options.program, "calibration"), recorded()))
+        print("\n".join(found), end="\n" if found else "", file=sys.stderr)
+        return 1 if found else fill.study(HERE, Page())
+    if options.intervals:
+        return say_intervals(options.program)
+    if options.unmeasured:
+        BUILD.mkdir(parents=True, exist_ok=True)
+        path = BUILD / "unmeasured.csv"
+        words = [HERE / "lists" / "unmeasured.ini", "--quiet", "--overwrite", f"--csv={path}"]
+        run([options.program, "simulate", *words])
+        kept = "gpu mask seq_kv head_dim launch q_order scan timing".split()
+        columns = [*kept, DRAM, "cold_read_sectors"]
+        table.write(str(UNMEASURED), [{c: row[c] for c in columns} for row in table.read(path)])
+    for name in options.lists or ([] if options.unmeasured else LISTS):
+        rows = list(judge(options.program, name))
+        kept = [dict(row) for row in recorded() if row["list"] != name]
+        order = list(LISTS)
+        table.write(FIGURES, sorted(kept + rows, key=lambda row: order.index(row["list"])))
+        print(f"{name}: build/prediction/{name}", flush=True)
+    return fill.study(HERE, Page())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(table.exit_code(main, sys.argv[1:], "prediction.py"))

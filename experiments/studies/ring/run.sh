@@ -6,12 +6,7 @@
 #   experiments/studies/ring/run.sh --measure PROGRAM N  on a host with N GPUs (2 or 4): four minutes; MOVER=nccl for NCCL
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
-
-here=experiments/studies/ring
-tables=experiments/studies/judged.py
-[ "${1:-}" = --check ] && exec python3 "$tables" page "$here" --check
-folder=runs/ring
-mkdir -p "$folder"
+source experiments/studies/judging.sh ring "$@"
 
 # measure PROGRAM N: results against one GPU's, shares of the ideal, then counters and times of the judged steps.
 measure() {
@@ -32,7 +27,6 @@ if [ "${1:-}" = --measure ]; then
   measure "${2:?PROGRAM}" "${3:?number of GPUs}"
   exit
 fi
-program=${1:-build/release/sawtooth}
 
 # predict LIST GPU MEASURED...: rows of a list, and their errors.
 predict() {

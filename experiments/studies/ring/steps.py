@@ -6,7 +6,6 @@ count; times are those of the last file. Column `of` says what an error is about
 a GPU (the sum of its steps), or a ring (time alone: steps and waits of the GPU that takes longest).
 """
 
-import argparse
 import collections
 import statistics
 import sys
@@ -82,12 +81,12 @@ def errors_of_rings(predicted, measured):
         yield error("ring", last[key], TIME, ms, known[key])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+def main(words):
+    parser = table.Parser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("predicted")
     parser.add_argument("measured", nargs="+")
     parser.add_argument("--csv", required=True)
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     predicted = steps_of(options.predicted)
     found = []
     for path in options.measured:
@@ -101,4 +100,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(table.exit_code(main, sys.argv[1:], "steps.py"))

@@ -13,7 +13,6 @@ all the words. A list that is a RACE.csv of an earlier run races its shapes agai
 Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 PyTorch or a GPU is missing.
 """
 
-import argparse
 import configparser
 import itertools
 import sys
@@ -147,9 +146,8 @@ def print_tables(options):
     print("\n".join((options.kind or summary)(rows)))
 
 
-def main(arguments=None):
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+def main(arguments):
+    parser = table.Parser(description=__doc__)
     commands = parser.add_subparsers(required=True)
     running = commands.add_parser("run")
     running.add_argument("of_pass", choices=("forward", "backward"))
@@ -169,12 +167,8 @@ def main(arguments=None):
         kinds.add_argument(name, dest="kind", action="store_const", const=kind, help=words)
     tables.set_defaults(work=print_tables)
     options = parser.parse_args(arguments)
-    try:
-        return options.work(options) or 0
-    except (table.TableError, OSError) as error:
-        print(f"race.py: {error}", file=sys.stderr)
-        return 2
+    return options.work(options) or 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(table.exit_code(main, sys.argv[1:], "race.py"))

@@ -184,7 +184,8 @@ class Races(unittest.TestCase):
 
     def test_wrong_use_and_a_missing_gpu_have_exit_codes_of_their_own(self):
         with contextlib.redirect_stderr(io.StringIO()) as said:
-            self.assertEqual(race.main(["table", "/nothing.csv"]), 2)
+            for words in (["table", "/nothing.csv"], ["table"]):
+                self.assertEqual(race.table.exit_code(race.main, words, "race.py"), 2)
             try:
                 import torch  # noqa: F401
             except ImportError:
