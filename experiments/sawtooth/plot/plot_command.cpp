@@ -1,10 +1,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <sstream>
+#include <regex>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/support/programs.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
@@ -28,16 +27,6 @@ std::string python_with(const std::string& module) {
                    "; $SAWTOOTH_PYTHON names one that is not on the path");
 }
 
-// An empty entry is the working directory, where any file could take the place of a module.
-void clean_python_path() {
-  const char* given = std::getenv("PYTHONPATH");
-  std::istringstream entries(given == nullptr ? "" : given);
-  std::string path;
-  for (std::string entry; std::getline(entries, entry, ':');)
-    if (!entry.empty()) path += (path.empty() ? "" : ":") + entry;
-  setenv("PYTHONPATH", path.c_str(), 1);  // empty as a whole it counts as none
-}
-
 // Runs SCRIPT of plots/ with a Python ($SAWTOOTH_PYTHON, python3, /usr/bin/python3) that has
 // `module` (empty: the standard library is enough) and waits for it: its exit code. Throws
 // UsageError that says in one line how to get one where there is none, or no script.
@@ -45,7 +34,11 @@ int run_plot_script(const std::string& script, const std::string& module,
                     const std::vector<std::string>& arguments) {
   const std::string path = resource_file("../plots/" + script);
   if (!std::filesystem::exists(path)) throw UsageError(path + ": is not there");
-  clean_python_path();
+  // An empty entry is the working directory, where any file could take the place of a module.
+  const char* given = std::getenv("PYTHONPATH");
+  const std::regex empty_entries("^:+|:+(?=:|$)");
+  if (given != nullptr)
+    setenv("PYTHONPATH", std::regex_replace(std::string(given), empty_entries, "").c_str(), 1);
   std::vector<std::string> words{python_with(module), path};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::cout << std::flush;

@@ -64,7 +64,7 @@ class Search {
         evaluations_(outputs, path_) {
     goal_.seed = shapes.front().candidates.front().point.keys.seed;
     if (budget_.seconds) *budget_.seconds /= double(shapes.size());
-    if (!path_.empty() && path_ != "-") table_file_.emplace(path_);
+    if (!path_.empty()) table_ = &opened(path_, table_file_);
     if (const std::string file = value_or(outputs, "best", ""); !file.empty())
       best_file_.emplace(file);
   }
@@ -72,13 +72,10 @@ class Search {
   int run() {
     if (!quiet_) print_estimate(shapes_);
     evaluations_.start(shapes_);
+    if (table_ != nullptr) *table_ << search_header();
     for (const Shape& shape : shapes_) search(shape);
     evaluations_.finish();
-    if (path_ == "-") std::cout << table_;
-    if (table_file_) {
-      table_file_->write(table_);
-      table_file_->commit();
-    }
+    if (table_file_) table_file_->commit();
     if (best_file_) {
       best_file_->write(configuration_of(best_));
       best_file_->commit();
@@ -93,7 +90,7 @@ class Search {
     const SpaceBounds bounds = bounds_of(shape);
     std::ostream& people = path_ == "-" ? std::cerr : std::cout;
     if (!quiet_) people << search_summary(found, bounds, top_) << "\n";
-    table_ += search_rows(found, bounds);
+    if (table_ != nullptr) *table_ << search_rows(found, bounds);
     if (found.best() != nullptr) best_.push_back(found.best()->candidate);
   }
 
@@ -108,7 +105,7 @@ class Search {
   Evaluations evaluations_;
   std::vector<const Candidate*> best_;
   std::optional<OutputFile> table_file_, best_file_;  // opened before the work
-  std::string table_ = search_header();
+  std::ostream* table_ = nullptr;
 };
 
 }  // namespace
