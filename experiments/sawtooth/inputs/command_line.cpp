@@ -96,6 +96,14 @@ SweepArguments sweep_arguments(Configuration configuration, Settings command_lin
   return given;
 }
 
+std::string name_of_files(const SweepArguments& given) {
+  const std::string& name = given.experiment;
+  if (name.find('/') != std::string::npos || name == "." || name == "..")
+    throw UsageError("experiment: '" + name +
+                     "' is no name of a file or folder; allowed: no '/', not '.' or '..'");
+  return name;
+}
+
 SweepArguments parse_sweep_arguments(const Command& command, const Arguments& arguments) {
   ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
   return sweep_arguments(

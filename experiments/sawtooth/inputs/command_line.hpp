@@ -43,6 +43,8 @@ struct SweepArguments {
   Settings outputs;             // output options of both
   std::string experiment;       // the name for rows
 };
+/// The experiment, where files are called so; throws UsageError for what would leave its folder.
+std::string name_of_files(const SweepArguments& given);
 SweepArguments sweep_arguments(Configuration configuration, Settings command_line = {});
 SweepArguments parse_sweep_arguments(const Command& command, const Arguments& arguments);
 

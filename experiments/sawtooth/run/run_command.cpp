@@ -10,7 +10,6 @@
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
-#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
@@ -89,19 +88,16 @@ int run_run(const Command& command, const Arguments& arguments) {
   const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
   if (parsed.operands.empty()) throw UsageError("run: needs a configuration: sawtooth run CONFIG");
   const std::string& path = parsed.operands.front();
-  const Configuration configuration = read_configuration(path);
-  const Settings outputs = output_settings(configuration, {});
-  const std::string name = value_or(outputs, "experiment", stem_of(configuration.path));
-  if (name.find('/') != std::string::npos || name == "." || name == "..")
-    throw UsageError("experiment: '" + name +
-                     "' is no name of a folder in runs/; allowed: no '/', not '.' or '..'");
-  refuse_own_files(outputs, "runs/" + name);
-  const fs::path folder = output_folder("runs/" + name), kept = folder / "config.ini";
+  const SweepArguments given = sweep_arguments(read_configuration(path));
+  const Settings& outputs = given.outputs;
+  const std::string place = "runs/" + name_of_files(given);
+  refuse_own_files(outputs, place);
+  const fs::path folder = output_folder(place), kept = folder / "config.ini";
   std::error_code missing;
   if (!fs::equivalent(kept, path, missing)) write_output(kept, read_text_file(path));
 
   Arguments simulate{path, "--overwrite", "--csv", (folder / "predicted.csv").string()};
-  const PointList points(configuration, {});
+  const PointList points(given.configuration, {});
   const bool is_ring = std::ranges::any_of(
       points.sweeps(), [](const Settings& sweep) { return sweep.contains("ring"); });  // has none
   const bool with_wavefront =

@@ -159,7 +159,9 @@ std::string configuration_of(const std::vector<const Candidate*>& candidates) {
       const bool of_order =
           option.key == "section" || option.key == "q-order" || option.key == "head-order";
       if (listed && of_order) continue;
-      const std::string value = point.text(option.key);
+      // A profile of the user's is found by its path, not by its name.
+      const std::string value =
+          option.key == "gpu" ? value_or(candidate->settings, "gpu", "") : point.text(option.key);
       if (!value.empty()) text << ini_line(option.key, value);
     }
   }

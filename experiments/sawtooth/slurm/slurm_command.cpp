@@ -98,18 +98,19 @@ int run_slurm(const Command& command, const Arguments& arguments) {
   if (parsed.operands.empty())
     throw UsageError("slurm: needs a configuration: sawtooth slurm CONFIG");
   const std::string& path = parsed.operands.front();
-  const Configuration configuration = read_configuration(path);  // says what is wrong with it now
-  const PointList points(configuration, {});
+  const SweepArguments given = sweep_arguments(read_configuration(path));
+  const PointList points(given.configuration, {});  // says what is wrong with it now
   if (!parsed.settings.contains("tasks"))
     throw UsageError("--tasks: not given; how many tasks the array has, of " +
                      std::to_string(points.size()) + " points");
-  const std::string name = sweep_arguments(configuration).experiment;
   ArrayScript job;
   job.program = fs::read_symlink("/proc/self/exe").string();
   job.configuration = fs::absolute(path).string();
-  job.table = fs::absolute(value_or(parsed.settings, "csv", name + ".csv")).string();
+  std::string table = value_or(parsed.settings, "csv", "");
+  if (table.empty()) table = name_of_files(given) + ".csv";
+  job.table = fs::absolute(table).string();
   // A name that neither sbatch nor bash takes for anything else.
-  for (const char c : name) {
+  for (const char c : given.experiment) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
     job.name += plain || c == '.' || c == '_' ? c : '-';
   }

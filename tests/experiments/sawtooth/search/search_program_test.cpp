@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/sawtooth/support/files.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
 #include "tests/experiments/sawtooth/cli/program.hpp"
 
 namespace sawtooth::test {
@@ -60,9 +62,11 @@ TEST(SearchProgram, RanksByTheDecidingModelAboveItsBounds) {
 
 TEST(SearchProgram, FindsTheBestOfAllWhereTheBudgetPaysForAll) {
   const TemporaryFolder folder;
-  const std::string space =
-      "--gpu gb10 --seq 4K --mask causal --launch static,dynamic "
-      "--q-order ascending,descending --scan linear,sawtooth ";
+  folder.write("own.ini",
+               experiments::read_text_file(experiments::resource_file("profiles/gpus/gb10.ini")));
+  const std::string space = "--gpu " + folder.path("own.ini") +
+                            " --seq 4K --mask causal --launch static,dynamic "
+                            "--q-order ascending,descending --scan linear,sawtooth ";
   ASSERT_EQ(run_program("search " + space + "--quiet --minimise dram_read_sectors --csv " +
                         folder.path("found.csv") + " --best " + folder.path("best.ini"))
                 .exit_code,
