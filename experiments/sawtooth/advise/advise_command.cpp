@@ -229,21 +229,23 @@ int run_advise(const Command& command, const Arguments& arguments) {
   std::ranges::stable_sort(rows, {},
                            [&](const Advised& row) { return places[problem_of(row.point)]; });
 
+  const bool for_reading = !outputs.contains("csv") && is_terminal(Output::standard);
+  std::optional<OutputFile> file;  // opened before the work
+  std::ostream& table = opened(value_or(outputs, "csv", "-"), file);
   run_in_order(
       rows.size(), threads_of(value_or(outputs, "threads", "")),
       [&](size_t i) { return forecast(rows[i].point, seeds); },
       [&](size_t i, OrderForecast made) { rows[i].forecast = made; }, [] {});
   const bool scan_given = is_given(given, "scan") || is_given(given, "system");
-  const bool for_reading = !outputs.contains("csv") && is_terminal(Output::standard);
   for (size_t first = 0, end = 0; first < rows.size(); first = end) {
     while (end < rows.size() && problem_of(rows[end].point) == problem_of(rows[first].point)) ++end;
     for (size_t i = first; i < end; ++i) rows[i].change = change_of(rows[first], rows[i]);
     if (for_reading) print_problem(Rows(rows).subspan(first, end - first), scan_given);
   }
   if (!for_reading) {
-    std::string text = csv_line(csv_columns());
-    for (const Advised& row : rows) text += csv_line(csv_row(row));
-    write_output(value_or(outputs, "csv", "-"), text);
+    table << csv_line(csv_columns());
+    for (const Advised& row : rows) table << csv_line(csv_row(row));
+    if (file) file->commit();
   }
   if (!is_on(outputs, "quiet") && !rows.empty()) {
     const Point& point = rows.front().point;

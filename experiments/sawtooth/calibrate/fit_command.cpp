@@ -87,6 +87,7 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
                          : times_of(read_item_records(rows_path, items_path), gpu.profile);
   const std::string& path = items_path.empty() ? rows_path : items_path;
   const std::string& family = family_of(launches, path);
+  const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
   ProfileFile costs{
       "",
       {{"description", "kernels of family " + family + " on " + gpu.description, "", "", 0},
@@ -98,7 +99,6 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(path + ": " + error.what());
   }
-  const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
   if (!items_path.empty())
     write_output((folder / "launches.csv").string(), launch_times_csv(launches));
   write_output((folder / "kernel.ini").string(),

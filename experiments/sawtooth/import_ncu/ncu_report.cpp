@@ -284,6 +284,9 @@ int run_import_ncu(const Command& command, const Arguments& arguments) {
   const std::string& report = options.operands.front();
   const std::string out = options.value_or("csv", ""), label = options.value_or("label", ""),
                     experiment = stem_of(out == "-" ? report : out);
+  std::optional<OutputFile> table, metrics;  // opened before the work
+  std::ostream& rows = opened(out, table);
+  if (table) metrics.emplace(out + ".metrics.csv");
   std::map<std::string, std::string> columns = known_ncu_metrics();
   if (options.has("map")) add_metric_map(columns, options.value_or("map", ""));
   const std::vector<NcuLaunch> all = parse_ncu_report(ncu_text(report), report);
@@ -293,11 +296,14 @@ int run_import_ncu(const Command& command, const Arguments& arguments) {
   const NcuTables tables = ncu_tables(
       launches, columns, experiment, report,
       options.has("label") ? ncu_labels(launches, label, experiment) : std::vector<NcuLabel>());
-  write_output(out, tables.rows);
-  if (out == "-" && !tables.long_table.empty())
+  rows << tables.rows;
+  if (table) table->commit();
+  if (!tables.long_table.empty() && metrics) {
+    metrics->write(tables.long_table);
+    metrics->commit();
+  } else if (!tables.long_table.empty()) {
     std::cerr << "note: other metrics are left out; --csv FILE puts them into FILE.metrics.csv\n";
-  else if (!tables.long_table.empty())
-    write_output(out + ".metrics.csv", tables.long_table);
+  }
   for (const std::string& note : tables.notes) std::cerr << "note: " << one_line(note) << '\n';
   for (const std::string& why : tables.complaints)
     std::cerr << "sawtooth: " << one_line(why) << '\n';

@@ -242,7 +242,7 @@ void refuse_other_injection() {
 namespace {
 
 int finish(const RecordArguments& arguments, const CounterGroups& planned,
-           const Recording& recording) {
+           const Recording& recording, std::optional<OutputFile>& file) {
   for (const std::string& note : notes_of(recording.passes)) std::cerr << "note: " << note << '\n';
   for (const std::string& end : recording.ends) std::cerr << "note: " << end << '\n';
   std::vector<MergedLaunch> launches;
@@ -261,7 +261,9 @@ int finish(const RecordArguments& arguments, const CounterGroups& planned,
   }
   const RecordLabels labels{arguments.csv == "-" ? "record" : stem_of(arguments.csv), arguments.gpu,
                             arguments.launches.flush ? "cold" : "as-is"};
-  write_output(arguments.csv, record_table(launches, planned.metrics, planned.chip, labels));
+  (file ? file->stream() : std::cout)
+      << record_table(launches, planned.metrics, planned.chip, labels);
+  if (file) file->commit();
   if (recording.interrupted) return exit_interrupted;
   const bool all_read = std::all_of(launches.begin(), launches.end(),
                                     [](const MergedLaunch& one) { return one.status == "ok"; });
@@ -273,11 +275,12 @@ int finish(const RecordArguments& arguments, const CounterGroups& planned,
 int run_record(const Command&, const Arguments& given) {
   const RecordArguments arguments = parse_record_arguments(given);
   refuse_other_injection();
-  if (arguments.csv != "-") output_path(arguments.csv);  // refuses what cannot be written
+  std::optional<OutputFile> file;  // opened before the work
+  opened(arguments.csv, file);
   try {
     const std::string library = find_record_library();
     const CounterGroups planned = plan_groups(arguments);
-    return finish(arguments, planned, record_command(arguments, planned.groups, library));
+    return finish(arguments, planned, record_command(arguments, planned.groups, library), file);
   } catch (const cupti::CounterError& error) {
     const bool wrong_metric = error.status() == cupti::Status::unknown_metric ||
                               error.status() == cupti::Status::metric_not_schedulable;
