@@ -18,6 +18,24 @@ namespace {
 // Refused rows beyond so many are no mistake in a key that all points share.
 constexpr size_t most_held = 65536;
 
+// So begin tables of results, whatever the version.
+constexpr std::string_view partial_start = "experiment,source,";
+
+// With its end, as far as a header of ours may reach: a file of another kind may be one line.
+std::string first_line(std::istream& file) {
+  std::string line(2 * result_header().size(), '\0');
+  file.getline(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<size_t>(file.gcount()));
+  if (file.good()) line.back() = '\n';
+  return line;
+}
+
+// Those behind it.
+uint64_t rest_lines(std::istream& file) {
+  constexpr std::istreambuf_iterator<char> end;
+  return static_cast<uint64_t>(std::count(std::istreambuf_iterator<char>(file), end, '\n'));
+}
+
 }  // namespace
 
 OldRows old_rows(const Settings& outputs) {
@@ -34,11 +52,8 @@ ResultLog::ResultLog(std::string path, OldRows old, size_t key_columns)
     if (std::filesystem::is_symlink(path_)) path_ = table_->path();
     replaceable_ = table_->replaceable();
   }
-  if (replaceable_) left_behind(partial_path());  // refuses what stands in its way
-  if (old == OldRows::replace_finished) {
-    refuse_unfinished();
-    refuse_other_files();
-  }
+  if (replaceable_) refuse_partial_file(old);
+  if (old == OldRows::replace_finished) refuse_other_files();
   if (old != OldRows::resume) return;
   if (!replaceable_) throw UsageError("--resume: needs --csv FILE to go on with");
   old_.emplace(path_, key_columns_);
@@ -47,14 +62,15 @@ ResultLog::ResultLog(std::string path, OldRows old, size_t key_columns)
 }
 
 // A header alone is nothing that could be lost.
-void ResultLog::refuse_unfinished() const {
-  if (!replaceable_) return;
+void ResultLog::refuse_partial_file(OldRows old) const {
   std::ifstream file = left_behind(partial_path());
-  const auto lines =
-      std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
-  if (lines < 2) return;
-  throw UsageError(partial_path() + ": has " + std::to_string(lines - 1) +
-                   (lines == 2 ? " row" : " rows") +
+  const std::string header = first_line(file);
+  if (!header.empty() && !header.starts_with(partial_start))
+    throw UsageError(partial_path() + ": is in the way, and no table that a sweep left; remove " +
+                     "it, or choose another --csv");
+  const auto rows = rest_lines(file);
+  if (rows == 0 || old != OldRows::replace_finished) return;
+  throw UsageError(partial_path() + ": has " + how_many(rows, "row") +
                    " of a sweep that was interrupted; allowed: --resume to go on with them, " +
                    "--overwrite to leave them, or another --csv");
 }
@@ -62,12 +78,11 @@ void ResultLog::refuse_unfinished() const {
 void ResultLog::refuse_other_files() const {
   if (!replaceable_) return;
   std::ifstream file = left_behind(path_);
-  std::string header;
-  if (!std::getline(file, header) || header.empty()) return;
+  const std::string header = first_line(file);
+  if (header.empty()) return;
   require_result_columns(parse_csv_record(header, path_, 1),
                          path_ + ": is not replaced: ", "allowed: --overwrite, or another --csv");
-  const auto rows =
-      std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
+  const auto rows = rest_lines(file);
   if (rows > 0 && is_terminal(Output::error))
     std::cerr << "note: " << one_line(path_) << ": its " << rows << " rows are replaced\n";
 }
@@ -146,7 +161,7 @@ void ResultLog::keep(const CsvRow& key_cells) {
 
 void ResultLog::finish() {
   if (!held_.empty()) {  // the partial file of this run goes; one that was there stays
-    if (replaceable_ && !had_partial_) std::filesystem::remove(partial_path());
+    if (replaceable_ && !had_partial_) partial_->remove();
     unlock();
     throw Refusal(first_refusal_);
   }
@@ -157,9 +172,8 @@ void ResultLog::finish() {
   if (old_)
     for (const OldTable::Row& row : old_->rows())
       if (row.expected && !row.used) write(csv_line(old_->read(row)));
-  // While the table is locked: behind its renaming there may be the partial file of the next run.
-  if (table_->stream().flush()) std::filesystem::remove(partial_path());
   table_->commit();
+  partial_->remove();  // now that nothing can be lost
   unlock();
 }
 

@@ -137,7 +137,7 @@ class ResultLog {
 
  private:
   void mark_used(const CsvRow& key_cells);
-  void refuse_unfinished() const;
+  void refuse_partial_file(OldRows old) const;
   // A table of results is replaced, and said to be; nothing else is.
   void refuse_other_files() const;
   void write(const std::string& line);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <unordered_set>
 
 #include "experiments/sawtooth/support/files.hpp"
 
@@ -85,10 +86,11 @@ class Reader {
 };
 
 void require_header(const Reader& reader, const CsvRow& header) {
-  for (size_t i = 0; i < header.size(); ++i) {
-    if (header[i].empty()) reader.fail(1, 1, "column " + std::to_string(i + 1) + " has no name");
-    if (std::count(header.begin(), header.end(), header[i]) > 1)
-      reader.fail(1, 1, "column '" + header[i] + "' is there twice");
+  std::unordered_set<std::string_view> names;
+  for (const std::string& name : header) {
+    if (name.empty())
+      reader.fail(1, 1, "column " + std::to_string(names.size() + 1) + " has no name");
+    if (!names.insert(name).second) reader.fail(1, 1, "column '" + name + "' is there twice");
   }
 }
 
@@ -169,6 +171,7 @@ CsvFile::CsvFile(const std::string& path, bool may_end_early)
 
 CsvFile::CsvFile(std::unique_ptr<std::istream> text, const std::string& path, bool may_end_early)
     : path_(path), file_(std::move(text)), may_end_early_(may_end_early) {
+  file_->exceptions(std::ios::badbit);  // what fails, for want of memory too, is no end of the file
   read_header();
 }
 

@@ -56,10 +56,20 @@ FilesInUse& files_in_use() {
   return files;
 }
 
+bool is_same(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 bool is_one_file(const std::string& a, const std::string& b) {
   struct stat one = {}, other = {};
-  return a == b || (stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 &&
-                    one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+  return a == b ||
+         (stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && is_same(one, other));
+}
+
+// Whether this open file still is the one at `path`.
+bool stands(int file, const std::string& path) {
+  struct stat ours = {}, there = {};
+  return fstat(file, &ours) == 0 && lstat(path.c_str(), &there) == 0 && is_same(ours, there);
 }
 
 // Whether `file` is the output, or one that is made beside it.
@@ -118,11 +128,9 @@ int locked_temporary(const std::string& path, const std::string& temporary, mode
                        "another file");
     }
     // Not so when its last owner renamed or removed it between our open() and flock().
-    struct stat ours = {}, there = {};
-    const bool stands = fstat(file, &ours) == 0 && lstat(temporary.c_str(), &there) == 0 &&
-                        ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-    if (stands && is_new) return file;
-    const bool stays = stands && unlink(temporary.c_str()) != 0;
+    const bool there = stands(file, temporary);
+    if (there && is_new) return file;
+    const bool stays = there && unlink(temporary.c_str()) != 0;
     close(file);
     if (stays) refuse_to_write(path);
   }
@@ -176,7 +184,7 @@ OutputPath output_path(const std::string& path) {
     throw UsageError(path +
                      ": has other hard links, which would keep the old contents; remove it, "
                      "or choose another file");
-  return {file.string(), true, there.st_mode & 07777};
+  return {file.string(), true, there};
 }
 
 fs::path output_folder(const std::string& path) {
@@ -204,6 +212,7 @@ std::ifstream left_behind(const std::string& path) {
   if (file < 0) return {};
   std::ifstream stream("/proc/self/fd/" + std::to_string(file), std::ios::binary);
   close(file);
+  stream.exceptions(std::ios::badbit);
   return stream;
 }
 
@@ -230,11 +239,15 @@ void OutputFile::open(const std::string& name) {
   } else {
     constexpr mode_t own = 0600, usual = 0666;  // the latter less what umask() takes
     temporary_ = target_.path + temporary_ending;
-    lock_ = locked_temporary(name, temporary_, target_.mode ? own : usual);
+    lock_ = locked_temporary(name, temporary_, target_.there ? own : usual);
     temporary_removed_.emplace(temporary_);
     // By the file itself: what has its name meanwhile may be another one.
     stream_.open("/proc/self/fd/" + std::to_string(lock_), std::ios::binary | std::ios::app);
-    if (target_.mode) fchmod(lock_, *target_.mode);
+    if (const auto& there = target_.there) {
+      // Root's would be nobody else's; who is not root may not give files away, and need not.
+      [[maybe_unused]] const int given = fchown(lock_, there->st_uid, there->st_gid);
+      fchmod(lock_, there->st_mode & 07777);
+    }
   }
   if (!stream_) refuse_to_write(name);
 }
@@ -259,6 +272,10 @@ void OutputFile::commit(bool stays_open) {
   if (error)
     throw std::runtime_error(target_.path + ": cannot be replaced (" + error.message() +
                              "); all of it is in " + temporary_);
+}
+
+void OutputFile::remove() {
+  if (stands(lock_, target_.path)) unlink(target_.path.c_str());
 }
 
 std::ostream& opened(const std::string& path, std::optional<OutputFile>& file) {

@@ -14,15 +14,15 @@
 #include <string_view>
 #include <vector>
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 namespace sawtooth::experiments {
 
 /// Where the bytes of an output go.
 struct OutputPath {
   std::string path;  // links followed, so that a rename replaces the file and not a link to it
-  bool replaceable = false;         // a regular file, or nothing yet
-  std::optional<mode_t> mode = {};  // of the file that is there
+  bool replaceable = false;               // a regular file, or nothing yet
+  std::optional<struct stat> there = {};  // whose mode and owner stay
 };
 
 /// Throws UsageError for a folder, "-", links without an end, and a file with further hard links,
@@ -83,6 +83,8 @@ class OutputFile {
   /// Renames to PATH; throws std::runtime_error when writing failed (a full disk). What
   /// `stays_open` can be appended to where it now is.
   void commit(bool stays_open = false);
+  /// What commit() put there goes, unless another process has put its own there since.
+  void remove();
 
  private:
   void open(const std::string& name);

@@ -119,6 +119,10 @@ class Meet(Files):
                 self.program(words.format(name))
                 self.assertEqual(self.read(name), rows, words)
             self.refused(words.format(name), "read as well")
+        self.write("r.csv.partial", "mine")
+        for more in ("", "--overwrite", "--resume"):
+            self.refused(POINT + f"--csv r.csv {more}", "r.csv.partial", "is in the way")
+        self.assertEqual(self.read("r.csv.partial"), "mine")
 
     def test_of_two_runs_with_one_table_beside_the_second_is_refused(self):
         for words in ("--csv a.csv --by-tensor t", "--csv a.csv --timeline t --wavefront-steps 1"):
@@ -156,13 +160,16 @@ class Planted(Files):
         self.assertEqual(self.read("victim"), "mine")
         self.assertEqual(self.names(), ["r.csv", "r.csv.lock", "victim"])
 
-    def test_the_mode_of_a_table_stays(self):
+    def test_the_mode_and_the_owner_of_a_table_stay(self):
+        owner = os.geteuid() or 65534  # whom root alone can give a file
         for mode in (0o600, 0o444, 0o640):
             for option in ("csv", "by-tensor"):
                 self.write("t", "")
+                os.chown(self.folder / "t", owner, -1)
                 os.chmod(self.folder / "t", mode)
                 self.fine(POINT + f"--{option} t" + (" --csv r.csv" if option != "csv" else ""))
-                self.assertEqual(stat.S_IMODE((self.folder / "t").stat().st_mode), mode)
+                there = (self.folder / "t").stat()
+                self.assertEqual((stat.S_IMODE(there.st_mode), there.st_uid), (mode, owner))
                 self.assertIn("\n", self.read("t"))
                 os.remove(self.folder / "t")
 
@@ -240,6 +247,7 @@ class Names(Files):
         for name in ("../../evil", "..", ".", "a/b", "/tmp/evil"):
             self.write("c.ini", f"experiment = {name}\ngpu = gb10\nseq = 64\n")
             self.refused("run c.ini", "experiment", name)
+            self.refused("slurm c.ini --tasks 2", "experiment", name)
         self.assertEqual(self.names(), ["c.ini"])
 
     def test_run_writes_over_no_file_of_its_own(self):
@@ -326,6 +334,10 @@ class Lines(Files):
         self.assertNotIn("taken from here", ended.stderr)
         self.assertNotIn("No module named", ended.stderr)
         self.fine("report r.csv -o r.html", env={**os.environ, "PYTHONPATH": ":"})
+
+    def test_what_cannot_be_written_is_refused_before_the_work(self):
+        for words in ("import-ncu {} none", "record {} -- none", "advise {} " + LONG[9:]):
+            self.refused(words.format("--csv no/r.csv"), "no/r.csv: cannot be written")
 
     def test_rows_of_a_report_go_to_standard_output(self):
         self.write("ncu.csv", NCU)

@@ -26,7 +26,7 @@ FILES = {
     "layout.ini": GPU.replace("= 4", "= 8") + "gpc-sms = 3,5; assumed; n\n",
     "jitter.ini": KERNEL + "jitter = 1e9; assumed; n\n",
     "with_jitter.ini": GPU + "kernel-costs = ./x\n",
-    "r.csv.partial": "header\nrow\n",
+    "r.csv.partial": "experiment,source,\nrow\n",
 }
 FILES["with_jitter.ini"] = GPU.replace("a GPU", "a GPU\nkernel-costs = ./jitter.ini")
 

@@ -61,13 +61,27 @@ TEST_F(Log, TheFileAppearsWhenItIsFinished) {
   EXPECT_FALSE(std::filesystem::exists(log.partial_path()));
 }
 
-// Behind it another run may take the name, and begin a partial file of its own.
-TEST_F(Log, ThePartialFileGoesBeforeTheTableIsRenamed) {
-  ResultLog log(path, OldRows::replace_finished);
+TEST_F(Log, ThePartialFileStaysWhereTheTableIsNotRenamedOrAnotherRunHasOneThere) {
+  {
+    ResultLog log(path, OldRows::replace_finished);
+    log.start();
+    log.append(row("1"));
+    std::filesystem::create_directory(path);
+    EXPECT_THROW(log.finish(), std::runtime_error);
+    EXPECT_EQ(partial(), table({row("1")}));
+  }
+  std::filesystem::remove(path);
+  ResultLog log(path, OldRows::overwrite);
   log.start();
-  std::filesystem::create_directory(path);
-  EXPECT_THROW(log.finish(), std::runtime_error);
-  EXPECT_FALSE(std::filesystem::exists(log.partial_path()));
+  std::filesystem::rename(folder.write("other", "x"), log.partial_path());
+  log.finish();
+  EXPECT_EQ(partial(), "x");
+}
+
+TEST_F(Log, AFileOfOneEndlessLineIsNoEmptyOne) {
+  folder.write("r.csv", "");
+  std::filesystem::resize_file(path, uint64_t{1} << 42);  // of which no memory holds a copy
+  EXPECT_THAT(refusal(path, OldRows::replace_finished), HasSubstr("is not replaced"));
 }
 
 TEST_F(Log, RowsAppearAsTheyFinishAndTheTableHasThemInOrder) {
