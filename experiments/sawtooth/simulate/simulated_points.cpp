@@ -121,12 +121,12 @@ PointCost expected_cost(const Point& point) {
   const Problem& problem = request.problem;
   const auto launches = static_cast<double>(std::max<int64_t>(1, request.launches));
   const double visits = tensors_a_step(request) * pairs_of_tiles(request);
-  // Heads that are done make room for others.
-  const auto all = static_cast<double>(problem.batch * problem.heads);
-  const double heads =
-      std::min(all, 1 + std::max(double(request.schedule.order.section),
-                                 double(request.schedule.workers) /
-                                     static_cast<double>(q_tiles(problem, request.tiling))));
+  // Heads that are done make room for others of their length; of several lengths all stay.
+  double heads = double(problem.batch * problem.heads);
+  if (request.sequences.lengths == nullptr)
+    heads = std::min(heads, 1 + std::max(double(request.schedule.order.section),
+                                         double(request.schedule.workers) /
+                                             double(q_tiles(problem, request.tiling))));
   const double tiles =
       tensors_a_step(request) * heads *
       static_cast<double>(q_tiles(problem, request.tiling) + kv_tiles(problem, request.tiling));

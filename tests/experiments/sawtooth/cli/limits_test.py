@@ -102,6 +102,7 @@ class Memory(Limits):
             "--gpu gb10 --batch 64 --seq-q 1 --seq-kv 16K --heads 32 --kv-heads 8",
             "--gpu gb10 --batch 512 --heads 32 --seq 128",
             "--gpu h200 --batch 8 --seq-q 1 --seq-kv 64K --heads 32 --timing lockstep --l2 sets",
+            "--gpu h200 --heads 32 --kv-heads 8 --lengths 16K+127x512",
         ):
             point = ["simulate", *words.split(), "--threads", "1"]
             said = run(*point, "--dry-run")
