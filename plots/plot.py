@@ -51,8 +51,7 @@ FIGURES = {
     "miss_curve": Figure(
         "CSV of simulate --miss-curve",
         "misses at every capacity; Belady's from --points",
-        "miss_curve",
-        options=("--points",),
+        *("miss_curve", {}, ("--points",)),
     ),
     "reuse_histogram": Figure(
         "CSV of simulate --histogram",

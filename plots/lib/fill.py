@@ -13,6 +13,12 @@ FIELD = re.compile(r"<!-- (?!end )(.+?) -->(\n?).*?<!-- end -->", re.DOTALL)
 ALLOWED = {"dict": dict, "abs": abs, "max": max, "min": min, "round": round, "len": len}
 
 
+def table(head, rows):
+    """A Markdown table without spaces around cells, as a number is no word; `head` has | between them."""
+    cells = (head.split("|"), ["---"] * (head.count("|") + 1), *rows)
+    return "\n".join(f"|{'|'.join(map(str, row))}|" for row in cells)
+
+
 def words_of(page):
     """The public methods and attributes of an object."""
     return {name: getattr(page, name) for name in dir(page) if not name.startswith("_")}

@@ -1,6 +1,7 @@
 """Statistics and formulas that figures, tables and studies share; standard library only."""
 
 import math
+import statistics
 
 CONFIDENCE = 0.95
 OVER = 1.5  # of compare_report.hpp: above it the order of work decides
@@ -9,6 +10,11 @@ OVER = 1.5  # of compare_report.hpp: above it the order of work decides
 def quantile(values, share):
     """The smallest of `values` that at least `share` of them do not exceed (nearest rank)."""
     return sorted(values)[max(math.ceil(share * len(values)), 1) - 1]
+
+
+def middle_and_ninety(shares, between="/"):
+    """Median and 90 % in percent."""
+    return f"{100 * statistics.median(shares):.1f}{between}{100 * quantile(shares, 0.9):.1f}"
 
 
 def is_over(row):

@@ -29,22 +29,9 @@ import fill  # noqa: E402  (the path above leads to it)
 import measures  # noqa: E402
 import table  # noqa: E402
 
-KEYS = "--seq 16K,32K,48K,64K,96K,128K --heads 1,4 --causal 0,1"
-NARROW = "--head-dim 64 --seq 32K,64K,96K,128K,192K --causal 0,1"
-BOTH = "--scan linear,sawtooth"
 # what -> the names of its launches (a regular expression), and arguments of program.py
 LAUNCHES = {
-    "triton": ("attention", KEYS),
-    "triton-1-stage": ("persistent", f"{KEYS} {BOTH}"),
-    "triton-2-stages": ("persistent", f"{KEYS} {BOTH}"),
-    "triton-2-stages, D 64": ("persistent", f"{NARROW} {BOTH}"),
-    "triton-3-stages": ("persistent", f"{KEYS} {BOTH}"),
-    "sdpa-flash": ("flash_fwd", KEYS),
-    "sdpa-flash, D 64": ("flash_fwd", NARROW),
-    "sdpa-cudnn": ("sdpa", KEYS),
-    "sdpa-cudnn, D 64": ("sdpa", NARROW),
-    "sdpa-efficient": ("fmha", KEYS),
-    "flex": ("flex", KEYS),
+    row["what"]: (row["kernel"], row["arguments"]) for row in table.read(HERE / "launches.csv")
 }
 BUDGET, SHORT, FEW = 12, 8, 20  # two less teach; of fewer launches than the last one SHORT
 POINT = ("seq_q", "heads", "mask", "scan")
@@ -127,11 +114,6 @@ def described(row):
     return f"seq {row['seq_q']}, heads {row['heads']}, {row['mask']}{scan}:"
 
 
-def pair(shares):
-    """Median and 90 %, in percent."""
-    return f"{100 * statistics.median(shares):.1f}/{100 * measures.quantile(shares, 0.9):.1f}"
-
-
 def census_line(row):
     value = {
         column: float(row[column] or "nan")
@@ -203,15 +185,12 @@ class Page:
 
     def off(self, column, what=None):
         """Median and 90 % of errors of launches held back, in percent."""
-        errors = self._errors(self._held(what), column)
-        return pair(errors)
+        return measures.middle_and_ninety(self._errors(self._held(what), column))
 
     def gains(self, what=None):
         """Points that gains are off by, median and 90 %."""
         off = [abs(a - b) for a, b in self._gains(what)]
-        if not off:
-            return ""
-        return pair(off)
+        return measures.middle_and_ninety(off) if off else ""
 
     def census(self):
         """One launch each of many libraries' kernels at 64K keys, and of PyTorch's other kernels."""
@@ -230,15 +209,14 @@ class Page:
         return len(self._held())
 
     def kernels(self):
-        lines = ["|kernel|order|held|DRAM, %|time, %|gain|", "|---" * 6 + "|"]
+        lines = []
         for what in dict.fromkeys(row["what"] for row in self._rows):
             one = next(row for row in self._rows if row["what"] == what)
             keys = dict(word.split(" = ") for word in one["description"].split(", "))
             order = "/".join(keys[key] for key in ("launch", "q-order", "scan"))
-            cells = (what, order, len(self._held(what)))
-            cells += (*(self.off(column, what) for column in COUNTERS), self.gains(what))
-            lines.append("|" + "|".join(map(str, cells)) + "|")
-        return "\n".join(lines)
+            off = (self.off(column, what) for column in COUNTERS)
+            lines.append((what, order, len(self._held(what)), *off, self.gains(what)))
+        return fill.table("kernel|order|held|DRAM, %|time, %|gain", lines)
 
 
 def main(arguments):

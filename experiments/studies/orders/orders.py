@@ -38,28 +38,14 @@ SAME = 0.005  # compilers differ in the last digits of a time, and events in tha
 
 POINT = "heads seq_kv head_dim mask tile_q tile_kv section q_order launch ctas_per_sm scan".split()
 POINT += ["prefetch", "kv_split"]
-BASE = dict(heads=1, head_dim=64, mask="none", tile_q=128, tile_kv=128, section=1)
+BASE = dict(heads=1, head_dim=64, mask="none", tile_q=128, tile_kv=128, section=1, kv_split=1)
 BASE |= dict(q_order="ascending", launch="static", ctas_per_sm=1, scan="linear", prefetch=0)
-BASE |= dict(kv_split=1)
-WIDE = dict(head_dim=128, tile_kv=64)
-LONGEST = dict(mask="causal", q_order="descending", launch="dynamic")
-SAWTOOTH = dict(scan="sawtooth")
+BOTH = ("before", "after")
 # What changes; the point in words; what the point is beside BASE; what changes of it. Points of schedules.csv.
-CHANGES = (
-    ("sawtooth", "D=64, 128K", dict(seq_kv=128), SAWTOOTH),
-    ("sawtooth", "D=128, 128K", dict(WIDE, seq_kv=128), SAWTOOTH),
-    ("sawtooth", "D=128, 256K, causal", dict(WIDE, seq_kv=256, **LONGEST), SAWTOOTH),
-    ("longest first, tickets", "D=128, 256K", dict(WIDE, seq_kv=256, mask="causal"), LONGEST),
-    ("random scan", "D=64, 192K", dict(seq_kv=192), dict(scan="random")),
-    (
-        "2 heads at a time",
-        "8 heads, 64K",
-        dict(heads=8, seq_kv=64, launch="dynamic"),
-        dict(section=2),
-    ),
-    ("prefetch 2", "D=128, 192K", dict(WIDE, seq_kv=192), dict(prefetch=2)),
-    ("K/V in 2 parts", "D=64, 192K, sawtooth", dict(seq_kv=192, **SAWTOOTH), dict(kv_split=2)),
-)
+CHANGES = [
+    (row["change"], row["point"], *(dict(w.split("=") for w in row[c].split()) for c in BOTH))
+    for row in table.read(HERE / "lists" / "changes.csv")
+]
 AGAIN = 1  # so many of CHANGES take seconds
 
 KERNEL = "kernel head_dim mask tile_q tile_kv".split()
@@ -91,7 +77,7 @@ def run(words, folder=None):
 
 def pair_of(base, change):
     """The two points of a row of CHANGES, as cells of POINT."""
-    before = {**BASE, **base, "seq_kv": base["seq_kv"] * KIB}
+    before = {**BASE, **base, "seq_kv": int(base["seq_kv"]) * KIB}
     return [tuple(str(point[key]) for key in POINT) for point in (before, {**before, **change})]
 
 
@@ -293,47 +279,41 @@ class Page:
 
     def changes(self):
         """A line a pair of schedules of kernels/mma: what changes in DRAM reads and in time."""
-        lines = ["|change|point|DRAM reads, M|%|predicted|time, %|predicted|"]
-        lines += ["|---" * 7 + "|"]
+        lines = []
         for what, point, base, change in CHANGES:
             both = [self._measured[cells]["dram_read_sectors"] for cells in pair_of(base, change)]
             cells = [what, point, " to ".join(f"{float(count) / MEGA:.1f}" for count in both)]
             for column, digits in (("dram_read_sectors", 0), ("time_us", 1)):
                 for rows in (self._measured, self._predicted):
                     cells.append(f"{self._change(rows, base, change, column):+.{digits}f}")
-            lines.append(f"|{'|'.join(cells)}|")
-        return "\n".join(lines)
+            lines.append(cells)
+        return fill.table("change|point|DRAM reads, M|%|predicted|time, %|predicted", lines)
 
     def blocks(self):
         """A line a kernel: errors of DRAM reads and of times under masks by blocks, median and 90 %."""
-        lines = ["|kernel|launches|DRAM reads, %|time, %|", "|---" * 4 + "|"]
+        lines = []
         for kernel in ("hopper", "mma", FLEX):
             found = [errors for row, _, errors in self._blocks if row["kernel"] == kernel]
-            cells = [kernel, str(len(found))]
+            lines.append([kernel, len(found)])
             for counter in ("dram_read_sectors", "time_us"):
-                off = [100 * errors[counter] for errors in found if counter in errors]
-                both = off and (statistics.median(off), measures.quantile(off, 0.9))
-                cells.append("{:.1f}/{:.1f}".format(*both) if off else "")
-            lines.append(f"|{'|'.join(cells)}|")
-        return "\n".join(lines)
+                off = [errors[counter] for errors in found if counter in errors]
+                lines[-1].append(measures.middle_and_ninety(off) if off else "")
+        return fill.table("kernel|launches|DRAM reads, %|time, %", lines)
 
     def block_orders(self):
         """A line a mask: DRAM reads of a grid by scan and section, in M, measured/predicted."""
         scans = [(scan, section) for section in "14" for scan in ("linear", "sawtooth", "attach")]
-        lines = ["|".join(("|mask", *map(",".join, scans), "")), "|---" * (len(scans) + 1) + "|"]
         reads = lambda row: f"{float(row['dram_read_sectors']) / MEGA:.1f}"
         found = {
             table.cells(row, ("mask", "scan", "section", "launch")): f"{reads(row)}/{reads(of)}"
             for row, of, _ in self._blocks
         }
-        for mask in BLOCK_MASKS:
-            lines.append("|".join(("|" + mask, *(found[mask, *of, "grid"] for of in scans), "")))
-        return "\n".join(lines)
+        lines = ((mask, *(found[mask, *of, "grid"] for of in scans)) for mask in BLOCK_MASKS)
+        return fill.table("|".join(("mask", *map(",".join, scans))), lines)
 
     def kernels(self):
         """A line a kernel: what sawtooth changes in time beyond L2, as measured and as predicted from linear scans."""
-        lines = ["|kernel|pairs|change of time, %|off by, points: median, 90 %|sign right|"]
-        lines += ["|---" * 5 + "|"]
+        lines = []
         groups = {}
         for gain in self._gains:
             name = gain["kernel"]
@@ -344,20 +324,19 @@ class Page:
             groups.setdefault(name, []).append(gain)
         for name, found in [*sorted(groups.items()), ("all", self._gains)]:
             measured = [100 * gain["measured"] for gain in found]
-            off = [100 * abs(gain["predicted"] - gain["measured"]) for gain in found]
+            off = [abs(gain["predicted"] - gain["measured"]) for gain in found]
             big = [gain for gain in found if abs(gain["measured"]) > SHOWN]
             right = sum(gain["measured"] * gain["predicted"] > 0 for gain in big)
-            cells = [name, str(len(found)), f"{min(measured):+.1f} to {max(measured):+.1f}"]
-            cells += [f"{statistics.median(off):.1f}, {measures.quantile(off, 0.9):.1f}"]
-            lines.append(f"|{'|'.join([*cells, f'{right} of {len(big)}'])}|")
-        return "\n".join(lines)
+            cells = [name, len(found), f"{min(measured):+.1f} to {max(measured):+.1f}"]
+            cells += [measures.middle_and_ninety(off, ", "), f"{right} of {len(big)}"]
+            lines.append(cells)
+        head = "kernel|pairs|change of time, %|off by, points: median, 90 %|sign right"
+        return fill.table(head, lines)
 
     def taught(self, what):
         """Errors (`times`, `reads`) of taught kernels' predictions: median and 90 % in percent."""
         found = [error for gain in self._gains for error in gain[what]]
-        return (
-            f"{100 * statistics.median(found):.1f} and {100 * measures.quantile(found, 0.9):.1f} %"
-        )
+        return measures.middle_and_ninety(found, " and ") + " %"
 
     def of_shapes(self, which, what):
         """Median, 90 % and worst in percent, and of how many shapes."""

@@ -111,13 +111,8 @@ def throughput(rows):
         reached = [row for row in cases if row["sawtooth"]]
         predicted = sorted(table.numbers(reached, "sawtooth"))
         note = f"{len(reached)} of {len(cases)} leads, waits and latencies reach the linear one"
-        row = claim(
-            f"throughput, {name}, sawtooth",
-            "TFLOP/s",
-            published["sawtooth"],
-            statistics.median(predicted),
-            note,
-        )
+        middle, name = statistics.median(predicted), f"throughput, {name}, sawtooth"
+        row = claim(name, "TFLOP/s", published["sawtooth"], middle, note)
         row.update(low=f"{predicted[0]:.4g}", high=f"{predicted[-1]:.4g}")
         yield row
 

@@ -105,9 +105,8 @@ def draw_schedule(source, problem, family):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--problems", type=int, default=44)
     parser.add_argument("--most-flop", type=float, default=MOST_FLOP, help="of a launch")

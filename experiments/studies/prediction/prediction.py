@@ -33,23 +33,8 @@ import table  # noqa: E402
 
 # List: GPU, measured rows, kernels.
 LISTS = {
-    "families_sixth": ("h100-sxm", "h100/validation/families_sixth.csv", "mma, hopper"),
-    "families_seventh": ("h200", "h200/validation/families_seventh.csv", "mma, hopper"),
-    "families_fifth": ("h100-sxm", "h100/validation/development.csv", "mma, hopper"),
-    "families_fourth": ("h200", "h200/validation/development.csv", "mma, hopper"),
-    "hopper_dims": ("h200", "h200/validation/hopper_dims.csv", "hopper"),
-    "families_third": ("h200", "h200/validation/development.csv", "mma, hopper"),
-    "families_again": ("h200", "h200/validation/development.csv", "mma, hopper"),
-    "families": ("h200", "h200/validation/development.csv", "mma, hopper"),
-    "judgement": ("h200", "h200/validation/development.csv", "mma"),
-    "drawn_fourth": ("h200", "h200/validation/development.csv", "mma"),
-    "drawn_third": ("h200", "h200/validation/development.csv", "mma"),
-    "calibration": ("h200", "h200/validation/calibration.csv", "mma"),
-    "flash-attention-2": ("h200", "h200/peers/peers.csv", "library"),
-    "flash-attention-3": ("h200", "h200/peers/flash_attention_3.csv", "library"),
-    "cudnn": ("h200", "h200/peers/peers.csv", "library"),
-    "triton-tutorial": ("h200", "h200/peers/peers.csv", "library"),
-    "gqa": ("h200", "h200/peers/gqa.csv", "cudnn, FlashAttention-2"),
+    row["list"]: table.cells(row, ("gpu", "measured", "kernels"))
+    for row in table.read(HERE / "lists" / "lists.csv")
 }
 LIBRARY = "seq=16K,32K,64K,128K,256K head-dim=64,128 mask=none,causal".split()
 POINT = "kernel heads kv_heads seq_kv head_dim mask tile_q tile_kv section q_order launch".split()
@@ -218,12 +203,6 @@ def percent(text, digits=1):
     return f"{100 * float(text):.{digits}f}" if text else ""
 
 
-def table_of(head, rows):
-    """Markdown; cells stand without spaces around them, as a number is no word."""
-    lines = [f"|{'|'.join(head)}|", "|---" * len(head) + "|"]
-    return "\n".join([*lines, *(f"|{'|'.join(cells)}|" for cells in rows)])
-
-
 class Page:
     """The vocabulary of README.md."""
 
@@ -245,8 +224,8 @@ class Page:
             cells += [percent(row["all_covered"], 0), percent(row["all_half_width"])]
             cells += [f"{percent(row['all_order'])} of {row['all_pairs']}"]
             rows.append([said, *cells])
-        head = ["", "median, %", "90 %, %", "launches agree: 90 %, %", "worst, %"]
-        return table_of([*head, "interval holds, %", "half width, %", "order right, %"], rows)
+        head = "|median, %|90 %, %|launches agree: 90 %, %|worst, %"
+        return fill.table(f"{head}|interval holds, %|half width, %|order right, %", rows)
 
     def lists(self):
         """Errors of DRAM reads beyond 1.5 x compulsory and of the duration of all points, a line a list."""
@@ -261,7 +240,7 @@ class Page:
         head = (
             "list|GPU|kernels|points over 1.5 x|DRAM reads over 1.5 x: median, %|90 %|all: median"
         )
-        return table_of([*head.split("|"), "duration: median, %", "90 %", "order right, %"], rows)
+        return fill.table(f"{head}|duration: median, %|90 %|order right, %", rows)
 
     def held_out(self, what, over=1):
         """The least and the most over the lists that are held out, in percent; `over` another column."""

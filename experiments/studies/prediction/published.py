@@ -80,13 +80,13 @@ class Page:
         return 100 * len(self.errors(over, bound)) / len(self.errors(over))
 
     def table(self):
-        lines = ["|GPU|launch|counted|x compulsory|predicted|error, %|", "|---" * 6 + "|"]
+        lines = []
         for row in self._rows:
             name = row["name"] + (" (given)" if row["set"] == "given" else "")
-            ends = "|".join(f"{end:.2f}" for end in over_compulsory(row))
-            error = 100 * float(row["error"])
-            lines.append(f"|{row['gpu']}|{name}|{row['counter']}|{ends}|{error:+.1f}|")
-        return "\n".join(lines)
+            ends = [f"{end:.2f}" for end in over_compulsory(row)]
+            cells = (row["gpu"], name, row["counter"], *ends, f"{100 * float(row['error']):+.1f}")
+            lines.append(cells)
+        return fill.table("GPU|launch|counted|x compulsory|predicted|error, %", lines)
 
 
 def draw():
