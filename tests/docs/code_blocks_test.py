@@ -123,15 +123,9 @@ class Page:
 
     def run(self, command):
         # Each block is a shell of its own: aliases of a build stand for the program on PATH.
-        return subprocess.run(
-            ["bash", "-c", "set -o pipefail\n" + command],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-        )
+        place = dict(cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL)
+        words = ["bash", "-c", "set -o pipefail\n" + command]
+        return subprocess.run(words, **place, capture_output=True, text=True, timeout=SECONDS)
 
     def blocks(self):
         for block in BLOCK.finditer(self.text):

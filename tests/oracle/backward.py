@@ -14,15 +14,9 @@ SECTOR = 32
 KEY_ROWS = ("k", "v", "dk", "dv", "partial_dk", "partial_dv")
 OF_QUERIES = ("q", "lse", "d_o", "row_sum")
 TENSORS = ("o", "dq_sum", "dq", "other") + KEY_ROWS + OF_QUERIES
-COUNTERS = (
-    "l2_read_sectors",
-    "l2_read_miss_sectors",
-    "l2_write_sectors",
-    "l2_write_miss_sectors",
-    "l2_reduction_sectors",
-    "dram_read_sectors",
-    "dram_write_sectors",
-    "cold_read_sectors",
+COUNTERS = tuple(
+    f"{name}_sectors"
+    for name in "l2_read l2_read_miss l2_write l2_write_miss l2_reduction dram_read dram_write cold_read".split()
 )
 
 

@@ -4,14 +4,9 @@ from cache import misses
 from layout import LINE, TENSORS
 from schedule import Replay
 
-COUNTERS = (
-    "sm_read_sectors",
-    "l2_read_sectors",
-    "l2_read_miss_sectors",
-    "l2_write_sectors",
-    "l2_write_miss_sectors",
-    "dram_read_sectors",
-    "cold_read_sectors",
+COUNTERS = tuple(
+    f"{name}_sectors"
+    for name in "sm_read l2_read l2_read_miss l2_write l2_write_miss dram_read cold_read".split()
 )
 
 

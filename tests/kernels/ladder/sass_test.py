@@ -36,13 +36,7 @@ def failures(kernels):
     for missing in sorted(expected - set(kernels)):
         yield f"level {missing[0]} for {missing[1]} is missing"
     for (level, element), opcodes in sorted(kernels.items()):
-        wanted = {
-            "HMMA": True,
-            "LDSM": level >= 4,
-            "LDGSTS": level >= 2,
-            "LDL": False,
-            "STL": False,
-        }
+        wanted = dict(HMMA=True, LDSM=level >= 4, LDGSTS=level >= 2, LDL=False, STL=False)
         for opcode, present in wanted.items():
             if (opcode in opcodes) != present:
                 yield (

@@ -45,14 +45,9 @@ class Mpirun(InFolder):
 
     def start(self, ranks, *words):
         launcher = [*MPIRUN, str(ranks)] if ranks else []
-        return subprocess.Popen(
-            [*launcher, PROGRAM, *words],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        streams = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        place = dict(cwd=self.folder, env=self.environment)
+        return subprocess.Popen([*launcher, PROGRAM, *words], **place, **streams)
 
     def run_to_end(self, ranks, *words, code=0):
         process = self.start(ranks, *words)

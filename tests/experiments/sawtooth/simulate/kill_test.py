@@ -20,14 +20,8 @@ ROWS = ["--csv", "r.csv"]
 
 class KillTest(InFolder):
     def start(self, *options, **more):
-        return subprocess.Popen(
-            [PROGRAM, *SWEEP, *ROWS, *options],
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            **more,
-        )
+        more = dict(stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more)
+        return subprocess.Popen([PROGRAM, *SWEEP, *ROWS, *options], cwd=self.folder, **more)
 
     def run_to_end(self, *options, **more):
         process = self.start(*options, **more)

@@ -41,14 +41,8 @@ class Slurm(InFolder):
         self.environment.pop("SLURM_ARRAY_TASK_ID", None)
 
     def run_to_end(self, *words, code=0, **more):
-        ended = subprocess.run(
-            words,
-            cwd=self.folder,
-            env=dict(self.environment, **more),
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
+        more = dict(cwd=self.folder, env=dict(self.environment, **more), timeout=100)
+        ended = subprocess.run(words, capture_output=True, text=True, **more)
         self.assertEqual(ended.returncode, code, ended.stderr)
         return ended
 

@@ -36,14 +36,9 @@ class Gallery(unittest.TestCase):
 
     def test_errors_are_of_launches_that_did_not_teach(self):
         row = dict(seq_q="1", heads="1", mask="none", what="mine", description="launch = grid")
+        row |= dict(dram_read_sectors="100", predicted_dram_read_sectors="103")
         launch = lambda taught, scan, time, ours: dict(
-            row,
-            taught=taught,
-            scan=scan,
-            time_us=time,
-            predicted_time_us=ours,
-            dram_read_sectors="100",
-            predicted_dram_read_sectors="103",
+            row, taught=taught, scan=scan, time_us=time, predicted_time_us=ours
         )
         page = gallery.Page([launch("1", "", "100", "150"), launch("0", "sawtooth", "80", "120")])
         self.assertEqual(page.off("time_us"), "50.0/50.0")

@@ -172,13 +172,8 @@ class Kinds(unittest.TestCase):
             self.assertEqual(intervals.kind_of(made), kind)
 
     def test_of_durations_are_by_their_length(self):
-        for kind, duration in (
-            ("brief", 199),
-            ("usual", 200),
-            ("usual", 9_999),
-            ("sustained", 10_000),
-            ("limited", 30_000),
-        ):
+        durations = (199, 200, 9_999, 10_000, 30_000)
+        for kind, duration in zip("brief usual usual sustained limited".split(), durations):
             self.assertEqual(intervals.duration_kind_of(row(duration)), kind)
         measured = rows([220, 11_000])
         files = [rows([200, 10_000])] * 2
