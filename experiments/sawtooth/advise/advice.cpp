@@ -86,7 +86,7 @@ OrderForecast forecast(const Point& point, int seeds) {
     }
   for (const JudgedError& error : point.judgement.errors)
     if (error.counter == "time_change") median.change_error = error.ninety;
-  if (!point.on_unjudged_gpu) return median;
+  if (!point.unjudged) return median;
   sim::Request request = point.request;
   for (const sim::Timing timing : {sim::Timing::lockstep, sim::Timing::lockstep_wave}) {
     request.timing = timing;

@@ -27,6 +27,9 @@ const kernels::VariantRow* choose_tile(std::string_view family, const Problem& p
 const kernels::VariantRow* kernel_with_tile(std::string_view family, const Problem& problem,
                                             const Tiling& tiling);
 
+/// Whether the row's kernel has the problem's type.
+bool serves(const kernels::VariantRow& row, const Problem& problem);
+
 /// The tiles of a family and head dim with their bytes, for a message; empty when there are none.
 std::string known_tiles(std::string_view family, const Problem& problem);
 

@@ -81,6 +81,12 @@ bool takes_mask(const kernels::VariantRow& row, const Problem& problem, const Na
           divides_blocks(row.tiling, mask.listed));
 }
 
+const kernels::VariantChoice& choice_of(const kernels::VariantRow& row, Pass pass) {
+  const auto at = static_cast<size_t>(&row - rows_of(pass).data());
+  return pass == Pass::forward ? kernels::variant_choices[at]
+                               : kernels::backward_variant_choices[at];
+}
+
 struct ServingKernel {
   const kernels::VariantRow* row;
   kernels::TileCost cost;
@@ -92,14 +98,8 @@ std::vector<ServingKernel> serving_kernels(std::string_view family, const Proble
                                            const GpuFile& gpu) {
   const int64_t shared_bytes = gpu.profile.shared_memory_block_bytes.value_or(0);
   std::vector<ServingKernel> of_this_gpu, of_any;
-  const Rows rows = rows_of(problem.pass);
-  const std::span<const kernels::VariantChoice> choices =
-      problem.pass == Pass::forward
-          ? std::span<const kernels::VariantChoice>(kernels::variant_choices)
-          : kernels::backward_variant_choices;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const kernels::VariantRow& row = rows[i];
-    const kernels::VariantChoice& choice = choices[i];
+  for (const kernels::VariantRow& row : rows_of(problem.pass)) {
+    const kernels::VariantChoice& choice = choice_of(row, problem.pass);
     const bool made_for_it = kernels::memory_of(row.family).atomic_words;
     const bool measured =
         !made_for_it || std::ranges::any_of(gpu.kernel_costs, [&](const auto& file) {
@@ -199,6 +199,10 @@ bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& 
   keys.kv_split.parts = schedule.kv_split;
   keys.ctas_per_sm = schedule.workers / gpu->profile.sms;
   return true;
+}
+
+bool serves(const kernels::VariantRow& row, const Problem& problem) {
+  return choice_of(row, problem.pass).serves(problem.dtype);
 }
 
 const kernels::VariantRow* choose_tile(std::string_view family, const Problem& problem,
@@ -360,7 +364,7 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
   take("stages", keys.stages, cost.stages);
   take("spill-bytes", keys.spill_bytes, cost.spill_bytes);
   point.judgement = judgement_of(gpu, keys, point.costs, catalog);
-  point.on_unjudged_gpu = gpu != nullptr && gpu->judged.empty();
+  point.unjudged = gpu != nullptr && point.judgement.text() == "none";
   point.hides_time = timed && point.timing_chosen && keys.kernel_costs.empty() && !unknown &&
                      !point.costs.empty() && (!point.judgement.known() || has_own_kernels(point));
   if (keys.pass != Pass::forward ||

@@ -57,6 +57,16 @@ bool takes_sets(const GpuFile* gpu, const Keys& keys) {
          0;
 }
 
+// Whether the point is as those of every list that judged a model. Kernels of fp16 do as those of
+// bf16; several parts of a scan were measured where serving asks for them alone.
+bool as_on_lists(const Keys& keys, std::string_view points) {
+  const bool other_backward =
+      keys.dq != Dq::atomic || keys.small_kernels || !keys.mask.listed.empty();
+  return element_bytes(keys.dtype) == 2 && keys.loop == Loop::kv_inner && !keys.hints &&
+         (keys.kv_split.parts == 1 || points == "serving") &&
+         !(keys.pass == Pass::backward && other_backward);
+}
+
 // Keys that choose_model() looks at, those that conditions of the sweep's systems see, and what
 // commands check of a whole list.
 std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog& catalog) {
@@ -112,10 +122,8 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
                                                          : std::string_view(keys.kernel);
   const bool as_it_is = (keys.without == sim::MechanismSet{} || keys.without == sim::no_repeats) &&
                         keys.l2_bytes.value_or(gpu->profile.l2_bytes) == gpu->profile.l2_bytes;
-  const bool never_judged =
-      keys.pass == Pass::backward && (keys.kv_split.parts > 1 || !keys.mask.listed.empty());
   Judgement judgement;
-  if (!as_it_is || never_judged) return judgement;
+  if (!as_it_is || !as_on_lists(keys, points)) return judgement;
   for (const JudgedError& error : catalog.judged_errors())
     if (error.gpu == gpu->profile.name && error.model == model && error.kernel == kernel &&
         error.points == points)

@@ -59,10 +59,10 @@ struct Point {
   Judgement judgement;
   bool plain_call = false;  // its kernel and its schedule are those of a call that names neither
   bool timing_chosen = false, l2_chosen = false;  // they were left to resolve()
-  /// On a GPU that no model was judged on, and where no model is named, intervals are the range
+  /// Its GPU is known, and `judged` says none. Where no model is named intervals are then the range
   /// over the models of time.
-  bool spans_models() const { return timing_chosen && l2_chosen && on_unjudged_gpu && !ring; }
-  bool on_unjudged_gpu = false;
+  bool unjudged = false;
+  bool spans_models() const { return timing_chosen && l2_chosen && unjudged; }
   /// The predicted time is left out: its costs are another kernel's, and timing = timed is not
   /// given by name.
   bool hides_time = false;

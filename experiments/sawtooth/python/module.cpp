@@ -219,8 +219,7 @@ Predicted predicted(const Job& job, const std::stop_token& stop, RingReplays& ri
   const L2Model& l2 = *job.point.keys.l2;
   try {
     PredictedResult made = predict(job.point, request, job.key_cells, &rings);
-    CsvRow cells =
-        predicted_row(job.key_cells, {job.point, &made.prediction, made.flop, &made.others});
+    CsvRow cells = predicted_row(job.key_cells, made.source(job.point));
     return {std::move(cells), job.key_cells, std::move(made.prediction), l2.has_curve};
   } catch (const std::invalid_argument& error) {  // what a model cannot do
     throw UsageError(error.what());

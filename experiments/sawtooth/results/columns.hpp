@@ -29,6 +29,7 @@ struct RowSource {
   const sim::Prediction* prediction = nullptr;
   double flop = 0;                                       // of the whole point
   const std::vector<sim::Prediction>* others = nullptr;  // that its intervals span
+  std::string_view left_out = {};                        // models that these lack, and why
 };
 
 namespace columns_in_order {
@@ -105,7 +106,7 @@ inline constexpr auto after_counters = std::to_array<ResultColumn>({
     {"time_us_low", interval},
     {"time_us_high", interval},
     {"status", result},
-    {"message", result},
+    {"message", result, "", false, [](const RowSource& of) { return std::string(of.left_out); }},
     {"run_id", result},
 });
 

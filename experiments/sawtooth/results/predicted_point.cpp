@@ -22,28 +22,6 @@ double exchange_us(const Point& point) {
          ns_a_us;
 }
 
-std::vector<sim::Prediction> other_models(const Point& point, sim::Request request) {
-  std::vector<sim::Prediction> others;
-  request.items_begun = nullptr;
-  const auto add = [&](sim::Timing timing) {
-    request.timing = timing;
-    const bool timed = timing == sim::Timing::timed;
-    try {
-      others.push_back(
-          predict(request, point.gpu, timed ? model_named(l2_models, "halves") : *point.keys.l2));
-    } catch (const std::invalid_argument&) {  // what this one cannot do
-    }
-  };
-  if (point.spans_models())
-    for (const TimingModel& model : timing_models)
-      if (model.timing != point.request.timing) add(model.timing);
-  for (const sim::KernelCost& end : point.kernel_ends) {
-    request.kernel = end;
-    add(sim::Timing::timed);
-  }
-  return others;
-}
-
 void add_longest(std::optional<double>& longest, const std::optional<double>& other) {
   if (other && (!longest || *other > *longest)) longest = other;
 }
@@ -51,12 +29,12 @@ void add_to(std::optional<double>& sum, const std::optional<double>& part) {
   if (part) sum = sum.value_or(0) + *part;
 }
 
-sim::RingRequest ring_request(const Point& point, const sim::Request& request) {
+sim::RingRequest ring_request(const Point& point, const sim::Request& request, const L2Model& l2) {
   const bool nccl = point.keys.ring_mover == RingMover::nccl;
   return {.request = request,
           .ring = *point.ring,
           .link = nccl ? point.gpu.link_nccl : point.gpu.link_copy,
-          .halves = point.keys.l2->halves,
+          .halves = l2.halves,
           .copier = nccl ? sim::Copier::sms : sim::Copier::copy_engine};
 }
 
@@ -72,8 +50,6 @@ double ring_flop(const Point& point, const sim::RingRequest& ring) {
 
 sim::Prediction predict_parts(const Point& point, const sim::RingRequest& ring,
                               const CsvRow& key_cells, RingReplays& replays) {
-  if (point.keys.l2->name != "lru" && point.keys.l2->name != "halves")
-    throw std::invalid_argument("l2: a ring takes lru or halves");
   const std::string name = ring_name(key_cells);
   const Range ranks = ring_parts(point.keys.ring_rank, ring.ring.ranks);
   const Range steps = ring_parts(point.keys.ring_step, ring.ring.ranks);
@@ -107,10 +83,40 @@ sim::Prediction predict_parts(const Point& point, const sim::RingRequest& ring,
   return sum;
 }
 
-PredictedResult predict_ring(const Point& point, const sim::Request& request,
+// `key_cells` name the model too.
+sim::Prediction predict_with(const Point& point, const sim::Request& request, const L2Model& l2,
                              const CsvRow& key_cells, RingReplays& replays) {
-  const sim::RingRequest ring = ring_request(point, request);
-  return {predict_parts(point, ring, key_cells, replays), ring_flop(point, ring)};
+  if (!point.ring) return predict(request, point.gpu, l2);
+  if (l2.name != "lru" && l2.name != "halves")
+    throw std::invalid_argument("l2: a ring takes lru or halves");
+  return predict_parts(point, ring_request(point, request, l2), key_cells, replays);
+}
+
+// What other models say of the point, where its interval spans them.
+void add_others(const Point& point, sim::Request request, CsvRow key_cells, RingReplays& replays,
+                PredictedResult& result) {
+  request.items_begun = nullptr;
+  const auto add = [&](const TimingModel& model) {
+    request.timing = model.timing;
+    key_cells[result_column("timing")] = model.name;
+    const bool timed = model.timing == sim::Timing::timed;
+    try {
+      result.others.push_back(
+          predict_with(point, request, timed ? model_named(l2_models, "halves") : *point.keys.l2,
+                       key_cells, replays));
+    } catch (const std::invalid_argument& error) {  // what this one cannot do
+      result.left_out += result.left_out.empty() ? "X_low, X_high: without " : "; ";
+      result.left_out += std::string(model.name) + ": " + error.what();
+    }
+  };
+  if (point.spans_models())
+    for (const TimingModel& model : timing_models)
+      if (model.timing != point.request.timing) add(model);
+  for (const sim::KernelCost& end : point.kernel_ends) {
+    request.kernel = end;
+    key_cells[result_column("costs")] += " of an end";  // parts of a ring are known by their cells
+    add(model_named(timing_models, "timed"));
+  }
 }
 
 }  // namespace
@@ -125,12 +131,13 @@ std::string ring_name(CsvRow key_cells) {
 PredictedResult predict(const Point& point, const sim::Request& request, const CsvRow& key_cells,
                         RingReplays* replays) {
   RingReplays alone;
-  PredictedResult result =
-      point.ring
-          ? predict_ring(point, request, key_cells, replays == nullptr ? alone : *replays)
-          : PredictedResult{predict(request, point.gpu, *point.keys.l2),
-                            attention_flop(request.problem, request.tiling, request.sequences),
-                            other_models(point, request)};
+  RingReplays& known = replays == nullptr ? alone : *replays;
+  const L2Model& l2 = *point.keys.l2;
+  PredictedResult result{predict_with(point, request, l2, key_cells, known),
+                         point.ring
+                             ? ring_flop(point, ring_request(point, request, l2))
+                             : attention_flop(request.problem, request.tiling, request.sequences)};
+  add_others(point, request, key_cells, known, result);
   sim::Prediction& prediction = result.prediction;
   if (point.keys.head_shards && !point.gpu.link_nccl.empty())
     prediction.transfer_us = prediction.exposed_us = exchange_us(point);
@@ -151,7 +158,7 @@ PredictedPoint predict_point(const Point& point, const CsvRow& key_cells,
     sim::Request request = point.request;
     request.items_begun = items_begun;
     PredictedResult result = predict(point, request, key_cells, replays);
-    CsvRow row = predicted_row(key_cells, {point, &result.prediction, result.flop, &result.others});
+    CsvRow row = predicted_row(key_cells, result.source(point));
     return {std::move(row), std::move(result.prediction)};
   } catch (const std::invalid_argument& error) {  // what a model cannot do
     return without(status_refused, error.what());

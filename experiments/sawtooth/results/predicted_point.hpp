@@ -68,6 +68,11 @@ struct PredictedResult {
   sim::Prediction prediction;
   double flop = 0;
   std::vector<sim::Prediction> others{};  // of other models, where the point's interval spans them
+  std::string left_out{};                 // models of these that cannot predict it, and why
+
+  RowSource source(const Point& point) const {
+    return {point, &prediction, flop, &others, left_out};
+  }
 };
 
 /// What is predicted of a point, and its FLOP. Counters of a ring's parts are summed, and times are

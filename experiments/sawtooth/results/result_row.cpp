@@ -176,13 +176,18 @@ CsvRow predicted_row(const CsvRow& key_cells, const RowSource& source) {
 void add_intervals(const RowSource& source, CsvRow& row) {
   const sim::Prediction& prediction = *source.prediction;
   const PointKind kind = kind_of(source);
+  const Keys& keys = source.point.keys;
+  // Near misses of SMs that read each sector of cold_read_sectors themselves are as many, too.
+  const bool all_miss = keys.pass == Pass::forward && keys.prefetch == 0 && !keys.ring;
   const auto put = [&](const std::string& column, double low, double value, double high) {
     const bool is_time = column == time_column;
     const auto end = [&](bool ends, const char* of, double otherwise) {
       return ends ? value_of(prediction.total, of).value_or(otherwise) : otherwise;
     };
     const bool writes = column.find("write") != std::string::npos;
-    const double least = end(column == "dram_read_sectors", "cold_read_sectors", 0);
+    const bool has_least =
+        column == "dram_read_sectors" || (all_miss && column == "l2_read_miss_sectors");
+    const double least = end(has_least, "cold_read_sectors", 0);
     const double most = end(!is_time, writes ? "l2_write_sectors" : "sm_read_sectors", high);
     low = std::max(low, std::min(least, value));
     high = std::min(high, std::max(most, value));
@@ -192,7 +197,7 @@ void add_intervals(const RowSource& source, CsvRow& row) {
   if (source.others != nullptr && !source.others->empty()) {
     for (const std::string_view column : interval_columns) {
       const bool is_time = column == time_column;
-      if (is_time && source.point.spans_models()) continue;  // no model's was judged
+      if (is_time && source.point.kernel_ends.empty()) continue;  // timed alone has any
       const auto value_in = [&](const sim::Prediction& one) {
         return is_time ? one.time_us : value_of(one.total, column);
       };

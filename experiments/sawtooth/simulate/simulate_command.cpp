@@ -36,7 +36,7 @@ std::string model_text(const Point& point) {
   text.append("; judged: ").append(point.judgement.text());
   if (point.judgement.known()) text += " (median / 90 %; a row has those of its kind of point)";
   if (point.spans_models())
-    text += ", so that _low and _high span lockstep, lockstep-wave and timed";
+    text += ", so that _low and _high span lockstep, lockstep-wave and timed where these can";
   if (!point.kernel_ends.empty())
     text += "; _low and _high span a kernel that hides latency and one that waits for its tiles";
   if (point.hides_time) text += "; times are left out, --timing timed gives them";

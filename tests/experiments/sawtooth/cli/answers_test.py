@@ -107,13 +107,28 @@ class Models(unittest.TestCase):
         far = judged("--gpu h200 --scan linear --timing lockstep --l2 lru")
         self.assertGreater(float(far.split(" / ")[1].split(" %")[0]), 30)
 
+    def test_points_that_no_list_judged_have_the_range_over_the_models_that_can(self):
+        for words, lacks in (
+            ("--dtype fp8", "without timed: "),
+            ("--loop kv-outer", "without timed: "),
+            ("--pass backward --dq ordered", "without lockstep: "),
+            *((f"{words}", "") for words in ("--dtype fp32", "--kernel hopper-short", "--ring 2")),
+        ):
+            for row in rows(f"simulate --gpu h200 --seq 1K {words}"):
+                self.assertEqual((row["judged"], row["status"]), ("none", "ok"), words)
+                self.assertEqual(bool(row["message"]), bool(lacks), words)
+                self.assertIn(lacks, row["message"])
+                ends = [row[f"dram_read_sectors{end}"] for end in ("_low", "", "_high")]
+                if "ordered" not in words:  # which timed alone can
+                    self.assertEqual(ends, sorted(ends, key=int))
+
     def test_intervals_obey_physics(self):
         for words in ("--seq 4K", "--seq 8K --mask causal --section all"):
             for row in rows(f"simulate --gpu h200,h100-sxm {words}"):
-                low, high = (int(row[f"dram_read_sectors_{end}"]) for end in ("low", "high"))
-                self.assertGreaterEqual(low, int(row["cold_read_sectors"]))
-                most = max(int(row["sm_read_sectors"]), int(row["dram_read_sectors"]))
-                self.assertLessEqual(high, most)
+                for of in ("dram_read_sectors", "l2_read_miss_sectors"):
+                    self.assertGreaterEqual(int(row[f"{of}_low"]), int(row["cold_read_sectors"]))
+                    most = max(int(row["sm_read_sectors"]), int(row[of]))
+                    self.assertLessEqual(int(row[f"{of}_high"]), most)
 
     def test_intervals_and_verdicts_hold_on_each_list_that_set_none_of_them(self):
         path = ROOT / "experiments/studies/prediction/results/held_out.csv"

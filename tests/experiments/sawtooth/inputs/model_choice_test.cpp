@@ -75,6 +75,8 @@ TEST(ModelChoice, ExactLeavesTheJudgementAndTakesNoOtherMechanismAway) {
 
 TEST(ModelChoice, SpansModelsWhereNoneIsNamedAndNoneWasJudged) {
   const auto spans = [](const Pairs& pairs) { return point(pairs).spans_models(); };
+  EXPECT_TRUE(spans({{"gpu", "h200"}, {"kernel", "hopper-short"}}));
+  EXPECT_TRUE(spans({{"gpu", "h200"}, {"ring", "2"}}));
   EXPECT_TRUE(spans({{"gpu", "gb10"}}));
   EXPECT_TRUE(spans({{"gpu", "a100-sxm-40gb"}, {"timing", "auto"}}));
   EXPECT_FALSE(spans({{"gpu", "gb10"}, {"timing", "lockstep"}}));
@@ -87,19 +89,15 @@ TEST(ModelChoice, LeavesToLockstepWhatTheJudgedModelCannotDo) {
   EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"l2", "lru"}}), "lockstep lru judged");
   EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"timing", "lockstep"}}),
             "lockstep halves judged");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"loop", "kv-outer"}}), "lockstep halves judged");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"dtype", "fp32"}}),
-            "lockstep halves judged");
+  for (const auto& [key, value] : Pairs{{"loop", "kv-outer"}, {"dtype", "fp32"}, {"dtype", "fp8"}})
+    EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {key, value}}), "lockstep halves none");
   EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}}), "timed halves judged");
-  EXPECT_THAT(model({{"gpu", "h200"},
-                     {"pass", "backward"},
-                     {"heads", "4"},
-                     {"kv-heads", "1"},
-                     {"kv-split", "2"}}),
-              testing::Not(testing::HasSubstr(" judged")));
   EXPECT_EQ(model({{"gpu", "h200"}, {"mask", "prefix-lm:64"}}), "timed halves judged");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}, {"mask", "prefix-lm:64"}}),
-            "timed halves none");
+  for (const auto& other : Pairs{{"kv-split", "2"}, {"dq", "ordered"}, {"hints", "q-first"}}) {
+    Pairs pairs{{"gpu", "h200"}, {"kernel", "mma"}, {"pass", "backward"}, {"heads", "4"}};
+    pairs.insert(pairs.end(), {{"kv-heads", "1"}, other});
+    EXPECT_EQ(model(pairs), "timed halves none") << other.first;
+  }
   for (const auto& [key, value] : Pairs{{"dq", "separate"}, {"small-kernels", "on"}})
     EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}, {key, value}}).find("lockstep halves"),
               0u);

@@ -92,9 +92,14 @@ TEST(Intervals, EndAtWhatIsCompulsoryAndAtWhatSmsRead) {
   sim::Prediction made = prediction(120);
   made.total.cold_read_sectors = 100;
   made.total.sm_read_sectors = 200;
-  const CsvRow row = row_of(made, {alike("dram_read_sectors", ln2)});
-  EXPECT_EQ(row[result_column("dram_read_sectors_low")], "100");
-  EXPECT_EQ(row[result_column("dram_read_sectors_high")], "200");
+  made.total.l2_read_miss_sectors = made.launches.front().total.l2_read_miss_sectors = 120;
+  const CsvRow row =
+      row_of(made, {alike("dram_read_sectors", ln2), alike("l2_read_miss_sectors", ln2)});
+  for (const size_t low :
+       {result_column("dram_read_sectors_low"), result_column("l2_read_miss_sectors_low")}) {
+    EXPECT_EQ(row[low], "100");
+    EXPECT_EQ(row[low + 1], "200");
+  }
 }
 
 TEST(Intervals, AreMissingWhereNothingIsPredicted) {
