@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
@@ -30,6 +31,7 @@ OrderForecast forecast_of(const Point& point, const sim::Prediction& made) {
   using enum TimeTerm;
   OrderForecast forecast;
   forecast.dram_read_sectors = made.total.dram_read_sectors.value_or(0);
+  forecast.reads_in_time = forecast.dram_read_sectors;
   forecast.time_us = *made.time_us;
   forecast.compute_us = us({tensor, exp, exposed, sharing, item});
   forecast.latency_us = us({latency});
@@ -45,7 +47,9 @@ double percent(double part, double whole) {
 // Which of the parts makes most of the change of time.
 std::string why_of(const OrderForecast& today, const OrderForecast& other, const Change& change) {
   if (std::abs(change.time.value) < same_time_percent) {
-    if (std::abs(change.dram.value) < same_reads_percent) return "nothing changes";
+    const int64_t more = other.reads_in_time - today.reads_in_time;
+    if (std::abs(percent(double(more), double(today.reads_in_time))) < same_reads_percent)
+      return "nothing changes";
     return "misses are hidden behind computing";
   }
   struct Part {
@@ -66,7 +70,7 @@ std::string why_of(const OrderForecast& today, const OrderForecast& other, const
 
 }  // namespace
 
-OrderForecast forecast(const Point& point, int seeds) {
+OrderForecast forecast(const Point& point, const Point& usual, int seeds) {
   if (point.ring) throw UsageError("ring: advise takes the orders of one GPU; leave it out");
   std::vector<OrderForecast> made;
   for (int seed = 0; seed < seeds; ++seed) {
@@ -86,13 +90,11 @@ OrderForecast forecast(const Point& point, int seeds) {
     }
   for (const JudgedError& error : point.judgement.errors)
     if (error.counter == "time_change") median.change_error = error.ninety;
-  if (!point.unjudged) return median;
-  sim::Request request = point.request;
-  for (const sim::Timing timing : {sim::Timing::lockstep, sim::Timing::lockstep_wave}) {
-    request.timing = timing;
-    const auto total = experiments::predict(request, point.gpu, *point.keys.l2).total;
-    median.other_dram_reads.push_back(total.dram_read_sectors.value_or(0));
-  }
+  if (usual.request.timing == sim::Timing::timed && !usual.spans_models()) return median;
+  const PredictedResult reads = predict(usual, usual.request, key_cells(usual, "", "predicted"));
+  median.dram_read_sectors = reads.prediction.total.dram_read_sectors.value_or(0);
+  for (const sim::Prediction& other : reads.others)
+    median.other_dram_reads.push_back(other.total.dram_read_sectors.value_or(0));
   return median;
 }
 
@@ -134,7 +136,8 @@ Change change_of(const Advised& before, const Advised& after) {
   if (&before == &after) return {{}, {}, Effect::same, "today"};
   change.dram.value = percent(double(other.dram_read_sectors - today.dram_read_sectors),
                               double(today.dram_read_sectors));
-  for (size_t i = 0; i < today.other_dram_reads.size(); ++i) {
+  const bool alike = today.other_dram_reads.size() == other.other_dram_reads.size();
+  for (size_t i = 0; alike && i < today.other_dram_reads.size(); ++i) {
     const double one = percent(double(other.other_dram_reads[i] - today.other_dram_reads[i]),
                                double(today.other_dram_reads[i]));
     change.dram.low = std::min(change.dram.low.value_or(change.dram.value), one);

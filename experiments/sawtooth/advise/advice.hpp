@@ -17,9 +17,10 @@ inline constexpr double same_reads_percent = 5;
 
 /// Times of a launch in microseconds.
 struct OrderForecast {
-  int64_t dram_read_sectors = 0;
-  std::vector<int64_t> other_dram_reads;  // of the other timings, on a GPU that none was judged on
-  double time_us = 0;                     // of the median seed
+  int64_t dram_read_sectors = 0;          // of the default model
+  std::vector<int64_t> other_dram_reads;  // of the models that its range spans
+  int64_t reads_in_time = 0;              // of the median seed
+  double time_us = 0;                     // likewise
   double spread_us = 0;                   // half of how far the seeds differ
   /// h of the time, measured in time_us x exp(-h) to time_us x exp(h) in 90 % of points, where the
   /// model was judged on this GPU and kernel.
@@ -33,8 +34,9 @@ struct OrderForecast {
   double idle_us = 0;     // before its start and after its last item
 };
 
-/// Predicts `point`, whose timing is timed, with `seeds` seeds from its own on.
-OrderForecast forecast(const Point& point, int seeds);
+/// Predicts `point`, whose timing is timed, with `seeds` seeds from its own on; reads where
+/// `usual`, the same with the default model, is of another one, as `simulate` does.
+OrderForecast forecast(const Point& point, const Point& usual, int seeds);
 
 /// What may be said of a change of time: pays or costs where its whole interval lies beyond 1 %,
 /// same where it lies within, open where it reaches across, unknown without an interval.
@@ -48,7 +50,7 @@ struct Percent {
 };
 
 struct Change {
-  Percent dram;  // on a GPU that no model was judged on with the range over the models of time
+  Percent dram;  // where no model was judged with the range over the models of time
   /// 90 %: of judged kernels both times' widths together; of a taught kernel the errors of others'
   /// changes, the seeds, and what is not known of what a miss costs; none elsewhere.
   Percent time;
@@ -58,7 +60,7 @@ struct Change {
 
 /// An order of a problem; `change` is against the order of today.
 struct Advised {
-  Point point;
+  Point point, usual;  // as forecast() takes them
   OrderForecast forecast{};
   Change change{};
 };

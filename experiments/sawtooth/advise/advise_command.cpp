@@ -110,11 +110,10 @@ CsvRow csv_columns() {
   CsvRow columns(problem_keys.begin(), problem_keys.end());
   columns.insert(columns.end(), order_keys.begin(), order_keys.end());
   for (std::string& column : columns) std::ranges::replace(column, '-', '_');
-  columns.insert(
-      columns.end(),
-      {"dram_read_sectors", "time_us", "time_us_low", "time_us_high", "dram_change_percent",
-       "dram_change_percent_low", "dram_change_percent_high", "time_change_percent",
-       "time_change_percent_low", "time_change_percent_high", "verdict", "why"});
+  columns.insert(columns.end(), {"dram_read_sectors", "time_us", "time_us_low", "time_us_high"});
+  for (const std::string of : {"dram_change_percent", "time_change_percent"})
+    columns.insert(columns.end(), {of, of + "_low", of + "_high"});
+  columns.insert(columns.end(), {"verdict", "why"});
   return columns;
 }
 
@@ -160,7 +159,7 @@ void print_problem(Rows rows, bool scan_given) {
   std::vector<CsvRow> lines{{"order", "DRAM reads", "change", "time (us)",
                              rows.back().change.time.low ? "change (90 %)" : "change", "why"}};
   for (const Advised& row : rows) {
-    const auto& [point, made, change] = row;
+    const auto& [point, usual, made, change] = row;
     lines.push_back({text_of(point, keys, false), std::to_string(made.dram_read_sectors),
                      text_of(change.dram), fixed(made.time_us, 0), text_of(change.time),
                      change.why});
@@ -218,8 +217,13 @@ int run_advise(const Command& command, const Arguments& arguments) {
   const Settings& outputs = given.outputs;
   Catalog catalog;
   std::vector<Advised> rows;
-  for (const Settings& settings : orders_of(given, catalog))
-    rows.push_back({resolve(settings, catalog), {}, {}});
+  for (Settings& settings : orders_of(given, catalog)) {
+    const Point point = resolve(settings, catalog);
+    for (const char* key : {"timing", "l2"})
+      if (!is_given(given, key)) settings.erase(key);
+    const Point usual = resolve_or_refuse(settings, catalog);  // costs of steps need time
+    rows.push_back({point, usual.refusal.empty() ? usual : point, {}, {}});
+  }
   for (const Advised& row : rows)
     if (row.point.request.timing != sim::Timing::timed)
       throw UsageError("timing: advise predicts times; allowed: timed");
@@ -234,7 +238,7 @@ int run_advise(const Command& command, const Arguments& arguments) {
   std::ostream& table = opened(value_or(outputs, "csv", "-"), file);
   run_in_order(
       rows.size(), threads_of(value_or(outputs, "threads", "")),
-      [&](size_t i) { return forecast(rows[i].point, seeds); },
+      [&](size_t i) { return forecast(rows[i].point, rows[i].usual, seeds); },
       [&](size_t i, OrderForecast made) { rows[i].forecast = made; }, [] {});
   const bool scan_given = is_given(given, "scan") || is_given(given, "system");
   for (size_t first = 0, end = 0; first < rows.size(); first = end) {
@@ -248,9 +252,10 @@ int run_advise(const Command& command, const Arguments& arguments) {
     if (file) file->commit();
   }
   if (!is_on(outputs, "quiet") && !rows.empty()) {
-    const Point& point = rows.front().point;
-    std::cerr << "note: model " << point.text("timing") << ", " << point.text("l2")
-              << "; judged: " << point.judgement.text() << "\n";
+    const auto& [point, usual, forecast, change] = rows.front();
+    std::cerr << "note: model " << usual.text("timing") << ", " << usual.text("l2")
+              << (usual.text("timing") == "timed" ? "" : ", of times timed, " + point.text("l2"))
+              << "; judged: " << usual.judgement.text() << "\n";
     for (size_t i = 0; i < rows.size(); ++i)
       if (i == 0 || problem_of(rows[i].point) != problem_of(rows[i - 1].point))
         say_l2_budget(rows[i].point);

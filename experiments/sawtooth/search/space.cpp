@@ -175,7 +175,9 @@ std::vector<Shape> search_space(Configuration configuration, const Settings& com
   std::map<std::string, size_t> known;
   std::set<std::string> seen;
   const auto add = [&](Settings settings) {
+    const bool named = settings.at("timing").origin.file != by_default.file;
     Candidate candidate = candidate_of(std::move(settings), experiment, catalog);
+    candidate.point.timing_chosen = !named;  // without a judgement its range is over all models
     if (!seen.insert(row_key(candidate.key_cells)).second) return;
     const auto [at, is_new] = known.emplace(shape_key(candidate.point), shapes.size());
     if (is_new) shapes.emplace_back();

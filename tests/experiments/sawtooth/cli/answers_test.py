@@ -149,6 +149,7 @@ class Advice(unittest.TestCase):
             self.assertEqual(row["time_change_percent_low"], "")
             self.assertEqual(row["verdict"], "same" if row["why"] == "today" else "unknown")
         said = shown(f"advise --gpu gb10 {GQA}")
+        self.assertIn("model lockstep, sets, of times timed, halves; judged: none", said)
         self.assertNotIn("pays", said)
         self.assertNotRegex(said, r"\(0\.0 to \+?0\.0\)")
         self.assertIn("No verdict on time", said)
@@ -156,6 +157,15 @@ class Advice(unittest.TestCase):
         self.assertRegex(
             judged, r"None of these orders is surely .* Fewest DRAM reads: .*attach, -"
         )
+
+    def test_reads_are_of_the_model_that_simulate_takes(self):
+        point = f"--gpu gb10 --l2-bytes 1536K {GQA} --section all --q-order ascending"
+        words = f"{point} --scan linear,sawtooth"
+        advised, simulated = rows(f"advise {words}"), rows(f"simulate {words}")
+        (timed,) = rows(f"simulate {point} --timing timed")
+        reads = [[row["dram_read_sectors"] for row in table] for table in (advised, simulated)]
+        self.assertEqual(*reads)
+        self.assertNotEqual(reads[0][0], timed["dram_read_sectors"])
 
     def test_an_order_pays_where_the_whole_interval_lies_beyond_1_percent(self):
         words = f"advise --gpu h200 {GQA} --launch static,dynamic --section 1,all"
