@@ -150,7 +150,7 @@ class Compare(unittest.TestCase):
         table = sawtooth.simulate(**GB10)
         with self.assertRaisesRegex(sawtooth.UsageError, "'reads' is no counter; allowed: .*time"):
             sawtooth.compare(table, table, ["reads"])
-        with self.assertRaisesRegex(sawtooth.UsageError, "its rows are predictions"):
+        with self.assertRaisesRegex(sawtooth.UsageError, "its rows are predicted"):
             sawtooth.compare(table, sawtooth.simulate(**GB10 | {"seq": "2K"}))
 
 

@@ -200,15 +200,16 @@ Comparison compare_tables(const CsvTable& predicted_table, const CsvTable& measu
                           const std::vector<std::string_view>& counters) {
   const PointTable predicted(predicted_table, Side::predicted);
   const PointTable measured(measured_table, Side::measured);
-  const auto are_predictions = [](const PointTable& table) {
-    return !table.points().empty() &&
-           std::ranges::all_of(table.points(), [&](const ComparedPoint& point) {
-             return table.source(point) == "predicted";
-           });
+  const auto are = [](const PointTable& table, const char* source) {
+    return !table.points().empty() && std::ranges::all_of(table.points(), [&](const auto& point) {
+      return table.source(point) == source;
+    });
   };
-  if (are_predictions(predicted) && are_predictions(measured))
-    throw UsageError(measured_table.path + ": its rows are predictions (column source); allowed: " +
-                     "measured or published rows; --no-worse-than takes kept predictions");
+  for (const char* source : {"predicted", "measured"})
+    if (are(predicted, source) && are(measured, source))
+      throw UsageError(measured_table.path + ": its rows are " + source + " (column source), as " +
+                       "those of the first table are; allowed: predicted, then measured or " +
+                       "published rows; --no-worse-than takes kept predictions");
   Comparison comparison;
   MeasuredColumns known;
   std::vector<bool> p_joined(predicted.points().size()), m_joined(measured.points().size());

@@ -209,18 +209,14 @@ void write_error_table(std::ostream& out, const std::vector<PointError>& errors)
   out << csv_line(header);
   for (const PointError& error : errors) {
     const auto& interval = error.interval;
-    CsvRow row{error.point->group,
-               std::string(error.counter),
-               exact(error.predicted),
-               interval ? exact(interval->low) : "",
-               interval ? exact(interval->high) : "",
-               exact(error.measured),
-               exact(error.relative()),
-               exact(error.launches.noise),
-               exact(error.launches.low),
-               exact(error.launches.high),
-               std::to_string(error.launches.count),
-               exact(error.point->over_compulsory)};
+    const LaunchSpread& launches = error.launches;
+    CsvRow row{error.point->group, std::string(error.counter), exact(error.predicted)};
+    for (const auto end : {&PredictedInterval::low, &PredictedInterval::high})
+      row.push_back(interval ? exact(*interval.*end) : "");
+    for (const std::optional<double> value : std::initializer_list<std::optional<double>>{
+             error.measured, error.relative(), launches.noise, launches.low, launches.high})
+      row.push_back(exact(value));
+    row.insert(row.end(), {std::to_string(launches.count), exact(error.point->over_compulsory)});
     row.insert(row.end(), error.point->key.begin(), error.point->key.end());
     out << csv_line(row);
   }

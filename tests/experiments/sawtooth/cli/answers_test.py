@@ -224,10 +224,11 @@ class Comparing(InFolder):
         return run("compare", predicted, measured, *options)
 
     def test_predictions_are_not_held_against_themselves(self):
-        path = self.file("p.csv", self.rows)
-        done = run(f"compare {path} {path}")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("p.csv: its rows are predictions (column source); allowed: ", done.stderr)
+        for source in ("predicted", "measured"):
+            path = self.file("p.csv", self.rows, source=source)
+            done = run(f"compare {path} {path}")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"p.csv: its rows are {source} (column source), as ", done.stderr)
 
     def test_a_file_of_another_kind_is_not_replaced_and_a_table_not_without_a_word(self):
         other = self.folder / self.write("mine.csv", "name,die\nx,7\n")
