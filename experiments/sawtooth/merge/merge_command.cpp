@@ -1,6 +1,7 @@
 // sawtooth merge: joins the parts of a sweep. In memory there is an index of the rows, some hundred
 // bytes each; rows are read again when they are written.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <limits>
@@ -110,11 +111,13 @@ class MergedTables {
     return has_result;
   }
 
-  /// Parts of a sweep (--shard) as "I/N", where each table is one and what is missing is all of
-  /// others; else empty.
+  /// Parts of a sweep (--shard) as "I/N" that are not there, where each table is one: those of the
+  /// `missing` points, without them all of the largest N that rows do not meet by chance.
   std::string missing_parts(const std::vector<uint64_t>& missing) const {
     constexpr size_t most_missing = 64;  // more parts than are given
+    constexpr double chance = 1e-6;
     const size_t tables = records_.size();
+    std::string parts;
     for (size_t count = tables + 1; count <= tables + most_missing; ++count) {
       std::map<uint64_t, uint32_t> table_of;  // by part, from 0 on
       const bool is_one_part = std::ranges::all_of(chains_, [&](const auto& point) {
@@ -126,11 +129,17 @@ class MergedTables {
       const auto is_there = [&](uint64_t part) { return table_of.contains(part); };
       if (!is_one_part || table_of.size() != tables || std::ranges::any_of(lost, is_there))
         continue;
-      return join_list(lost, ", ", [&](uint64_t part) {
+      if (missing.empty()) {
+        if (std::pow(double(count), double(tables) - double(chains_.size())) > chance) continue;
+        for (uint64_t part = 0; part < count; ++part)
+          if (!is_there(part)) lost.insert(part);
+      }
+      parts = join_list(lost, ", ", [&](uint64_t part) {
         return std::to_string(part + 1) + "/" + std::to_string(count);
       });
+      if (!missing.empty()) break;
     }
-    return "";
+    return parts;
   }
 
   /// The header, rows that were not taken, and those of points in the order in which they were.
@@ -228,15 +237,15 @@ int run_merge(const Command& command, const Arguments& arguments) {
   for (const std::string& table : parsed.operands) tables.add(table);
   Failures missing;
   std::vector<uint64_t> numbers;
-  if (parsed.settings.contains("config"))
-    missing = take_points_of(value_or(parsed.settings, "config", ""), tables, numbers);
+  const bool all_known = parsed.settings.contains("config");
+  if (all_known) missing = take_points_of(value_or(parsed.settings, "config", ""), tables, numbers);
   tables.write(rows);
   if (out) out->commit();
   if (!is_on(parsed.settings, "quiet"))
     std::cerr << tables.rows() << " rows of " << parsed.operands.size() << " tables, "
               << tables.duplicates() << " of them twice\n";
   missing.print();
-  const std::string parts = missing.empty() ? "" : tables.missing_parts(numbers);
+  const std::string parts = missing.empty() && all_known ? "" : tables.missing_parts(numbers);
   if (!parts.empty()) std::cerr << "missing: --shard " << parts << "\n";
   return missing.empty() ? exit_fine : exit_check_failed;
 }

@@ -76,6 +76,9 @@ class Merge(InFolder):
             "merge", *parts[:2], parts[3], "--config", "c.ini", "--csv", "o", code=1
         )
         self.assertIn("missing: --shard 3/4\n", ended.stderr)
+        ended = self.program("merge", *parts[:3], "--csv", "o")  # as the rows alone tell
+        self.assertIn("missing: --shard 4/4\n", ended.stderr)
+        self.assertNotIn("missing", self.program("merge", *parts, "--csv", "o").stderr)
         # A row that failed is no part.
         self.edit(parts[0], ",ok,", ",failed,")
         ended = self.program("merge", *parts, "--config", "c.ini", "--csv", "o", code=1)
