@@ -90,6 +90,13 @@ void print_planned_point(std::ostream& out, const Point& point, std::string_view
       << " items\n";
 }
 
+std::string no_room(const Point& point, int64_t shared_bytes) {
+  const auto& most = point.gpu.shared_memory_block_bytes;
+  if (!most || shared_bytes <= *most) return "";
+  return "gpu: a block has " + std::to_string(*most) + " bytes of shared memory on " +
+         point.keys.gpu + "; the kernel takes " + std::to_string(shared_bytes);
+}
+
 void print_counter_plans(std::ostream& out, Pass pass) {
   for (const cupti::ChipInfo& chip : cupti::chips_with_table())
     print_counter_plan(out, plan_results(chip.name, pass));

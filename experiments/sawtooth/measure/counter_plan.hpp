@@ -42,6 +42,8 @@ void print_counter_plan(std::ostream& out, const CounterPlan& plan);
 /// What `measure --dry-run` says of a point: its kernel and how many items that gets.
 void print_planned_point(std::ostream& out, const Point& point, std::string_view family,
                          const Tiling& tiling, int64_t shared_bytes);
+/// Why the GPU of the point has no room for its kernel; else empty.
+std::string no_room(const Point& point, int64_t shared_bytes);
 /// The counters of a row on every chip of the tables.
 void print_counter_plans(std::ostream& out, Pass pass);
 

@@ -32,7 +32,9 @@ MeasurePlan measure_plan(const Command& command, const Arguments& arguments) {
   for (size_t i = 0; i < list.size(); ++i) {
     MeasurePoint point{resolve_or_refuse(list[i], catalog), {}};
     try {  // refuses what no kernel runs, before anything is launched
-      if (point.point.refusal.empty()) attention_call(point.point);
+      if (point.point.refusal.empty())
+        point.point.refusal =
+            no_room(point.point, variant_of(attention_call(point.point)).shared_bytes);
     } catch (const UsageError& error) {
       point.point.refusal = error.what();
     }

@@ -126,9 +126,15 @@ class Faces(InFolder):
             len(re.findall(r"point: seq 4096x4096, .* -> kernel \w+ \d+x\d+, ", said)), 2
         )
         self.assertIn("GH100", said)
-        wrong = run(*words, "--tile-q", "48", "--tile-kv", "48")
-        self.assertIn(wrong.returncode, (1, 2))  # a build with kernels refuses the whole call
-        self.assertRegex(wrong.stdout + wrong.stderr, "48.* allowed[a-z ]*: .*128x64")
+        for keys, why in (
+            ("--tile-q 48 --tile-kv 48", "48.* allowed[a-z ]*: .*128x64"),
+            ("--dtype fp8", "fp8"),
+            ("--loop kv-outer", "kv-outer.* kv-inner"),
+            ("--gpu gb10 --tile-q 128 --tile-kv 64", "101376 bytes .* gb10.* 102400"),
+        ):
+            wrong = run(*words, *keys.split())
+            self.assertIn(wrong.returncode, (1, 2))  # a build with kernels refuses the whole call
+            self.assertRegex(wrong.stdout + wrong.stderr, why)
 
     def test_a_run_without_a_gpu_ends_well_with_a_page_and_says_what_is_missing(self):
         self.write("sweep.ini", "gpu = gb10\nseq = 1K, 2K\nscan = linear, sawtooth\n")
