@@ -71,8 +71,9 @@ std::string roff(std::string_view text) {
   return result;
 }
 
-std::string roff_end() {
-  return ".SH EXIT STATUS\n" + roff(exit_codes) + "\n";
+std::string roff_end(const Command& command) {
+  return ".SH EXAMPLE\n" + roff("sawtooth " + std::string(command.name) + " ") +
+         roff(command.example) + "\n.SH EXIT STATUS\n" + roff(exit_codes) + "\n";
 }
 
 void print_head(std::ostringstream& out, const std::string& name, std::string_view says) {
@@ -158,7 +159,7 @@ std::string man_page(std::string_view name) {
     for (const Command& command : command_table)
       out << ".TP\n\\fB" << command.name << "\\fR " << roff(command.operands) << "\n"
           << roff(command.description) << "; see sawtooth\\-" << command.name << "(1)\n";
-    return out.str() + roff_end();
+    return out.str() + roff_end(command_table[0]);
   }
   for (const Command& command : command_table) {
     if (command.name != name) continue;
@@ -172,9 +173,7 @@ std::string man_page(std::string_view name) {
       if (!value.empty()) out << (title == own_title ? " " : "\\fR \\fI") << roff(value);
       out << "\\fR\n" << roff(explanation(option)) << "\n";
     });
-    out << ".SH EXAMPLE\n"
-        << roff("sawtooth " + std::string(name) + " ") << roff(command.example) << "\n";
-    return out.str() + roff_end();
+    return out.str() + roff_end(command);
   }
   throw UsageError("--man: '" + std::string(name) + "' is no command");
 }

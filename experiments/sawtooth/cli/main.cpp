@@ -40,7 +40,8 @@ int run(const Arguments& words) {
     const Arguments arguments(words.begin() + 1, words.end());
     // What stands behind -- belongs to another program.
     const auto own_end = std::find(arguments.begin(), arguments.end(), "--");
-    if (!command.own_help && std::any_of(arguments.begin(), own_end, asks_for_help)) {
+    const bool of_script = command.run == run_plot || command.run == run_report;  // has its own
+    if (!of_script && std::any_of(arguments.begin(), own_end, asks_for_help)) {
       std::cout << command_help(command);
       return exit_fine;
     }

@@ -23,7 +23,6 @@ struct Command {
   int (*run)(const Command& command, const Arguments& arguments);
   CommandSet options = 0;                   // which rows of the option table it reads
   std::span<const PlainOption> flags = {};  // options that are no keys of configurations
-  bool own_help = false;                    // answers --help itself
 };
 
 struct ParsedCommandLine {

@@ -235,12 +235,14 @@ std::string value_text(const Section& section) {
 std::string canonical_value(const OptionSpec& option, std::string_view text) {
   try {
     return kind_of(option).canonical(text, option);
-  } catch (const std::logic_error&) {
+  } catch (const std::logic_error& error) {
     std::string message = "'" + std::string(text) + "' ";
     if (const std::string why = removal_of(text); !why.empty())
       throw std::invalid_argument(message + why);
     message += "is not allowed; allowed: " + allowed_values(option);
     if (option.kind == OptionKind::choice) message += did_you_mean(text, option.allowed());
+    const std::string_view more = error.what();  // of a tolerance the nearest counter
+    if (more.starts_with("; ")) message += more;
     throw std::invalid_argument(message);
   }
 }
@@ -259,13 +261,13 @@ Tolerances Tolerances::parse(std::string_view text) {
   for (const std::string& part : split_list(text)) {
     const size_t equals = part.find('=');
     if (equals == std::string::npos) {
-      if (tolerances.all_) throw std::invalid_argument("two shares for all counters");
+      if (tolerances.all_) throw std::invalid_argument("; all counters have two shares");
       tolerances.all_ = parse_share(part);
       continue;
     }
     const std::string counter(trimmed(std::string_view(part).substr(0, equals)));
     if (std::find(counters.begin(), counters.end(), counter) == counters.end())
-      throw std::invalid_argument("no counter");
+      throw std::invalid_argument(did_you_mean(counter, counters));
     tolerances.by_counter_[counter] =
         parse_share(trimmed(std::string_view(part).substr(equals + 1)));
   }

@@ -12,17 +12,9 @@
 namespace sawtooth::experiments {
 
 /// Columns of a ranked row behind those of results.csv (docs/reference/columns.md).
-inline constexpr auto search_columns = std::to_array<std::string_view>({
-    "rank",
-    "evaluated_by",
-    "why",
-    "pareto",
-    "dram_bound_sectors",
-    "dram_gap",
-    "opt_read_sectors",
-    "time_bound_us",
-    "time_gap",
-});
+inline constexpr auto search_columns =
+    std::to_array<std::string_view>({"rank", "evaluated_by", "why", "pareto", "dram_bound_sectors",
+                                     "dram_gap", "opt_read_sectors", "time_bound_us", "time_gap"});
 
 /// How far a schedule is from what no schedule can beat: the least of all configurations (tiling,
 /// workers, kv-split, cut last wave) of a space; empty where a model lacks what it takes.

@@ -39,6 +39,7 @@ class Faces(InFolder):
                     self.assertIn(f"  {option}", text)
                 page = self.run_program("--man", command).stdout.replace("\\", "")
                 self.assertIn(f".SH EXAMPLE\nsawtooth {command}", page)
+        self.assertIn(".SH EXAMPLE\nsawtooth simulate ", self.run_program("--man").stdout)
 
     def test_commands_about_other_programs_explain_each_flag(self):
         for command, flags in FLAGS.items():
@@ -80,6 +81,8 @@ class Faces(InFolder):
     def test_the_nearest_column_is_offered(self):
         self.run_program("simulate", "--gpu", "gb10", "--seq", "1K", "--csv", "p.csv", "--quiet")
         words = ["compare", "p.csv", "p.csv", "--counters", "dram_reads_sectors"]
+        self.assertIn("did you mean dram_read_sectors?", self.run_program(*words, code=2).stderr)
+        words[3:] = ["--tolerance", "dram_read_sector=5%"]
         self.assertIn("did you mean dram_read_sectors?", self.run_program(*words, code=2).stderr)
         drawn = ["plot", "xy", "p.csv", "--x", "seq_kw", "--y", "misses", "-o", "f"]
         if "matplotlib" not in run(*drawn).stderr:
