@@ -50,6 +50,8 @@ class Program(unittest.TestCase):
             output = os.path.join(folder, "reads.png")
             self.assertEqual(sawtooth.plot("reads_by_length", rows, output=output), [output])
             self.assertTrue(Path(output).read_bytes().startswith(b"\x89PNG"))
+            curve = sawtooth.simulate(**SMALL, timing="lockstep", l2="lru").miss_curve(0)
+            self.assertEqual(sawtooth.plot("miss_curve", curve, output=output), [output])
 
     def test_mistakes_name_the_key(self):
         for function in (sawtooth.search, sawtooth.advise):

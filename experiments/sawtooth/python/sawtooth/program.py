@@ -14,9 +14,10 @@ from typing import Any, Optional, TypeVar, Union
 from . import _core
 from .kernels import DeviceError
 from .simulation import UsageError, option_texts, usage_error
-from .table import Row, Table, csv_of, read_csv
+from .table import Columns, Row, Table, csv_of, read_csv
 
 _Path = Union[str, os.PathLike[str]]
+_Data = Union[_Path, list[Row], Columns]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -93,11 +94,10 @@ def trace(config: Optional[_Path] = None, **options: Any) -> Table:
     return Table((), ())
 
 
-def plot(
-    figure: str, *tables: Union[_Path, list[Row]], output: Optional[_Path] = None, **options: Any
-) -> list[str]:
-    """Draws a figure of `sawtooth plot --list` from tables (paths, or what simulate() returned) into
-    `output`, by default FIGURE.png here; returns the files. Needs matplotlib."""
+def plot(figure: str, *tables: _Data, output: Optional[_Path] = None, **options: Any) -> list[str]:
+    """Draws a figure of `sawtooth plot --list` from tables (paths, or what simulate() and its
+    miss_curve() returned) into `output`, by default FIGURE.png here; returns the files. Needs
+    matplotlib."""
     words = ["-o", f"{figure}.png" if output is None else os.fspath(output)]
     for key, texts in option_texts(options):
         words += [word for text in texts for word in (f"--{key}", text)]

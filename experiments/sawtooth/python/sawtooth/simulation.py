@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional, Union
 
 from . import _core
-from .table import Column, Table, arrays_of, read_csv, row_of
+from .table import Columns, Table, arrays_of, read_csv, row_of
 
 # A ValueError: a mistake in what was asked for; the message names the key and what is allowed.
 UsageError = _core.UsageError
@@ -24,14 +24,14 @@ class Predictions(Table):
         super().__init__(columns, (row_of(columns, point.cells) for point in points))
         self._points = points
 
-    def miss_curve(self, row: int) -> dict[str, Column]:
+    def miss_curve(self, row: int) -> Columns:
         """Misses at every L2 capacity, for l2 = lru: arrays of equal length `capacity_bytes`,
         `read_miss_sectors`, `write_miss_sectors`, `miss_sectors`. A value holds from its capacity
         up to the next one; prefetches count as reads."""
         names = ("capacity_bytes", "read_miss_sectors", "write_miss_sectors", "miss_sectors")
         return arrays_of(self._points[row].side_table("miss-curve"), names)
 
-    def histogram(self, row: int) -> dict[str, Column]:
+    def histogram(self, row: int) -> Columns:
         """Reuse distances, for l2 = lru: `tensor` and `access` (lists of str), `distance_lines` (of
         128 bytes; -1 is a first touch) and `sectors` (arrays), all of equal length."""
         names = ("tensor", "access", "distance_lines", "sectors")

@@ -97,10 +97,16 @@ class Table(list[Row]):
         return text.getvalue()
 
 
-def csv_of(table: Iterable[Row]) -> str:
-    """The CSV of a Table or of rows."""
-    if isinstance(table, Table):
-        return table.to_csv()
+class Columns(dict[str, Column]):
+    """Columns by their names, and the CSV that they are of, which has more."""
+
+    csv = ""
+
+
+def csv_of(table: Union[Iterable[Row], Columns]) -> str:
+    """The CSV of a Table, of Columns or of rows."""
+    if isinstance(table, (Table, Columns)):
+        return table.csv if isinstance(table, Columns) else table.to_csv()
     rows = list(table)
     return Table(rows[0] if rows else (), rows).to_csv()
 
@@ -111,11 +117,12 @@ def read_csv(text: str) -> Table:
     return Table(rows.fieldnames or (), (row_of(row, row.values()) for row in rows))
 
 
-def arrays_of(text: str, names: Iterable[str], missing: Optional[int] = None) -> dict[str, Column]:
+def arrays_of(text: str, names: Iterable[str], missing: Optional[int] = None) -> Columns:
     """Columns of CSV text: array.array("q") (64-bit integers, numpy takes them without a copy), or
     lists of str. An empty number is `missing`."""
     rows = list(csv.DictReader(io.StringIO(text)))
-    columns: dict[str, Column] = {}
+    columns = Columns()
+    columns.csv = text
     for name in names:
         cells = [row[name] for row in rows]
         if name in ("tensor", "access"):
