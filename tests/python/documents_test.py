@@ -39,6 +39,7 @@ class Notebooks(unittest.TestCase):
             names = {}
             for number, cell in enumerate(cells):
                 if cell["cell_type"] == "code":
+                    self.assertTrue(cell["outputs"], f"{path.name}, cell {number}")
                     code = compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec")
                     exec(code, names)  # an assertion or an error of a cell fails here
 
