@@ -250,6 +250,8 @@ def before(gpu, folder):
     written to `folder`: for rows that were measured until then."""
     text = (Path(PROFILE).parent / "gpus" / f"{gpu}.ini").read_text(encoding="utf-8")
     text = re.sub(r"(?m)^hopper-h200 = [0-9.]+", f"hopper-before = {PACE_BEFORE[gpu]}", text)
+    if base := re.search(r"(?m)^base = (\S+)", text):
+        before(base[1], folder)  # found beside it
     path = Path(folder) / f"{gpu}.ini"
     path.write_text(text.replace("hopper-h200", "hopper-before"), encoding="utf-8")
     return path

@@ -216,7 +216,9 @@ def handles(layout, colours, styles, rows, joined, curves, steps):
 
 def draw(paths, x, y, where=None, **options):
     tables = [table.read(path) for path in paths]
-    if len(tables) > 1 and "source" not in tables[0][0]:  # readings of streams, then a model's
+    several = {row["gpu"] for rows in tables for row in rows if "gpu" in row}
+    # Readings of streams, then a model's; tables of several GPUs are all readings.
+    if len(tables) > 1 and len(several) < 2 and "source" not in tables[0][0]:
         for rows, source in zip(tables, ("measured", *["predicted"] * len(tables))):
             for row in rows:
                 row["source"] = source

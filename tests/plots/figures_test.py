@@ -171,6 +171,15 @@ class Figures(unittest.TestCase):
         titled = self.drawn("misses_by_length", [path, "--title", "Fig. 1"])
         self.assertIn("Fig. 1", " ".join(titled))
 
+    def test_tables_of_several_gpus_are_all_readings(self):
+        folder = Path(self.folder.name)
+        for gpu in ("h100-sxm", "h200"):
+            rows = [f"{gpu},{1024 << i},1.{i}" for i in range(3)]
+            (folder / f"{gpu}.csv").write_text("\n".join(["gpu,seq_kv,ratio", *rows]) + "\n")
+        paths = [folder / "h100-sxm.csv", folder / "h200.csv"]
+        options = ["--x", "seq_kv", "--y", "ratio", "--facet", "gpu"]
+        self.assertNotIn("predicted", self.drawn("xy", [*paths, *options]))
+
     def test_a_miss_curve_takes_a_sweep_and_names_its_points(self):
         folder = Path(self.folder.name)
         points = [(1024 << i, scan) for i in range(5) for scan in ("linear", "sawtooth")]
