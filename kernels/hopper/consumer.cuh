@@ -187,7 +187,7 @@ class Consumer : ConsumerItem<Shape, Results> {
     return warpgroup_ + 1 == Shape::consumers ? 0 : warpgroup_ + 1;
   }
 
-  /// True: all rows see every key of the tile to come.
+  /// True: all rows see every key of the tile to come. Asked for without `Masked` alone.
   template <bool Masked>
   __device__ bool overlapped_step(Scores& scores, Packed& packed, Output& output,
                                   RowSoftmax& softmax, int kv_tile, bool last) {
