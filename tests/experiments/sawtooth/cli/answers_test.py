@@ -112,7 +112,9 @@ class Models(unittest.TestCase):
             ("--dtype fp8", "without timed: "),
             ("--loop kv-outer", "without timed: "),
             ("--pass backward --dq ordered", "without lockstep: "),
-            *((f"{words}", "") for words in ("--dtype fp32", "--kernel hopper-short", "--ring 2")),
+            ("--dtype fp32 --kernel mma-fp32", ""),
+            ("--kernel hopper-short", ""),
+            ("--ring 2", ""),
         ):
             for row in rows(f"simulate --gpu h200 --seq 1K {words}"):
                 self.assertEqual((row["judged"], row["status"]), ("none", "ok"), words)
