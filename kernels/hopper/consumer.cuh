@@ -1,9 +1,9 @@
 // A consumer warpgroup: the steps of 64 query rows of each item (consumer_item.cuh).
 //
-// In step n the products of this warpgroup overlap its softmax: Q K^T of tile n and P V of tile
-// n - 1 are issued together, and the softmax of tile n runs while P V is still in flight. With
-// ping-pong the warpgroups also take turns to issue, so that one multiplies while another
-// exponentiates (FlashAttention-3, arXiv 2407.08608, sections 3.1 and 3.2).
+// In step n Q K^T of tile n and P V of tile n - 1 are issued together. While P V is in flight the
+// warp finds out whether a row's reference has to rise; exponentials follow. With ping-pong the
+// warpgroups take turns to issue, so that one multiplies while another exponentiates
+// (FlashAttention-3, arXiv 2407.08608, sections 3.1 and 3.2).
 #pragma once
 
 #include <type_traits>
@@ -18,7 +18,6 @@
 #include "kernels/hopper/softmax.cuh"
 #include "kernels/hopper/wgmma.cuh"
 #include "kernels/mma/arguments.hpp"
-#include "kernels/mma/mask_range.hpp"
 
 namespace sawtooth::kernels::hopper {
 

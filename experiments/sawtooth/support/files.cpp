@@ -244,7 +244,7 @@ void OutputFile::open(const std::string& name) {
     // By the file itself: what has its name meanwhile may be another one.
     stream_.open("/proc/self/fd/" + std::to_string(lock_), std::ios::binary | std::ios::app);
     if (const auto& there = target_.there) {
-      // Root's would be nobody else's; who is not root may not give files away, and need not.
+      // What root replaces stays its owner's; others may not give files away, and own theirs.
       [[maybe_unused]] const int given = fchown(lock_, there->st_uid, there->st_gid);
       fchmod(lock_, there->st_mode & 07777);
     }
