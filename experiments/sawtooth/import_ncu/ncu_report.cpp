@@ -11,6 +11,7 @@
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
+#include "experiments/sawtooth/support/programs.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "scheduler/memory_units.hpp"

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/support/programs.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 

@@ -1,6 +1,6 @@
 // Where the GPU profiles and the known systems lie: in $SAWTOOTH_EXPERIMENTS if that is set, else
 // in experiments/ or share/sawtooth/experiments/ of the nearest folder above the program that has
-// one. And other programs, which this one starts and waits for.
+// one.
 #pragma once
 
 #include <string>
@@ -31,9 +31,5 @@ std::string library_beside_program(std::string_view name);
 
 /// NAME of "some/path/NAME.ini".
 std::string stem_of(const std::string& path);
-
-/// Runs a program of the path: its exit code, or -1 where it could not be started or was killed.
-/// What it prints goes to `output` where that is given, and otherwise where this program prints.
-int run_program(std::vector<std::string> words, std::string* output = nullptr);
 
 }  // namespace sawtooth::experiments
