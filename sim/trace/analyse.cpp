@@ -66,16 +66,16 @@ class TraceHistogram {
     const bool turned = atom.lines > 1 && turns(visit) && others != StackDistance::cold;
     if (turned) add_turned(distances, atom, others, visit.backwards);
     const int64_t again = turned ? visit.times - int64_t{1} : visit.times;
-    if (again > 0) distances.add_visits(turned ? 0 : others, atom.lines, atom.sectors, again);
+    if (again > 0)
+      add_bins(distances,
+               [&] { distances.add_visits(turned ? 0 : others, atom.lines, atom.sectors, again); });
     if (write_backs_ != nullptr) count_write_backs(visit, atom, others);
-    require_few_bins(distances);
   }
 
   // A whole line cannot turn, and its sectors are known.
   void count_line(const TraceVisit& visit, int64_t others) {
     DistanceClass& distances = histogram_.of(atoms_.tensor(visit.atom), visit.access);
-    distances.add_visits(others, 1, sectors_per_line, visit.times);
-    require_few_bins(distances);
+    add_bins(distances, [&] { distances.add_visits(others, 1, sectors_per_line, visit.times); });
   }
 
   // Whether the visit before went the other way, which is forwards before the first.
@@ -88,20 +88,23 @@ class TraceHistogram {
 
   // Line by line, since each has a distance of its own: line i is the i-th of the visit before when
   // that went forwards.
-  void add_turned(DistanceClass& distances, const TraceAtom& atom, int64_t others,
-                  bool backwards) const {
+  void add_turned(DistanceClass& distances, const TraceAtom& atom, int64_t others, bool backwards) {
     int64_t sectors = atom.sectors;
     for (uint32_t i = 0; i < atom.lines; ++i) {
       const int64_t own = std::min(sectors, sectors_per_line);
       const uint32_t place_before = backwards ? i : atom.lines - 1 - i;
-      distances.add(line_distance(others, atom.lines, place_before, true), own);
+      add_bins(distances,
+               [&] { distances.add(line_distance(others, atom.lines, place_before, true), own); });
       sectors -= own;
-      require_few_bins(distances);
     }
   }
 
-  void require_few_bins(const DistanceClass& distances) const {
-    if (distances.bin_count() <= limits_.atoms) return;
+  template <class Add>
+  void add_bins(const DistanceClass& distances, Add add) {
+    const size_t before = distances.bin_count();
+    add();
+    bins_ += distances.bin_count() - before;
+    if (bins_ <= limits_.atoms) return;
     throw TraceError("more than " + std::to_string(limits_.atoms) +
                      " different distances; --most-atoms raises the limit");
   }
@@ -112,6 +115,7 @@ class TraceHistogram {
   TraceLimits limits_;
   StackDistance stack_;
   size_t known_ = 0;                 // atoms, to stack_
+  size_t bins_ = 0;                  // of all of histogram_
   std::vector<bool> was_backwards_;  // the last visit to each atom of several lines
   DistanceBatch<TraceVisit> batch_;
 };
@@ -202,7 +206,7 @@ Prediction replay(TraceReader& reader, SeenAtoms& seen, Consumer& consumer) {
 }  // namespace
 
 Prediction replay_on_sets(TraceReader& reader, const OpenTrace& again, int64_t l2_bytes,
-                          const SetsParameters& parameters) {
+                          const SetsParameters& parameters, const TraceLimits& limits) {
   const SetGeometry geometry = set_geometry(l2_bytes, parameters);
   for (TraceVisit visit; reader.next(visit);) require_forwards(visit, reader.atoms());
   require_disjoint(reader);
@@ -211,7 +215,10 @@ Prediction replay_on_sets(TraceReader& reader, const OpenTrace& again, int64_t l
   const std::vector<LineSpan> spans = spans_of(reader.atoms(), geometry.line_bytes);
   SetPartition partition = set_partition(geometry, parameters);
   partition.tell_apart(spans);
-  partition.place(0, spans);
+  for (size_t atom = 0; atom < spans.size(); ++atom) {
+    partition.place(static_cast<AtomId>(atom), std::span(spans).subspan(atom, 1));
+    if (partition.parts().size() > limits.atoms) throw TraceError(too_many_atoms(limits));
+  }
   SetsConsumer consumer(atoms, partition, geometry, parameters);
   Prediction prediction = replay(*again(), atoms, consumer);
   consumer.drain();

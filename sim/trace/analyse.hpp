@@ -51,7 +51,7 @@ using OpenTrace = std::function<std::unique_ptr<TraceReader>()>;
 /// before the first visit. Throws TraceError for a broken trace, for atoms that overlap and for a
 /// run of lines that is visited backwards, and std::invalid_argument as set_geometry() does.
 Prediction replay_on_sets(TraceReader& reader, const OpenTrace& again, int64_t l2_bytes,
-                          const SetsParameters& parameters);
+                          const SetsParameters& parameters, const TraceLimits& limits = {});
 
 /// As simulate_opt(), in one pass. Throws TraceError likewise.
 Prediction replay_by_optimum(TraceReader& reader, int64_t l2_bytes);

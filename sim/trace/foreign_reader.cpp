@@ -83,8 +83,11 @@ void add_bytes(std::vector<uint64_t>& lines, uint64_t address, uint64_t bytes) {
   if (bytes < 1 || bytes > most_bytes || address > UINT64_MAX - bytes)
     throw std::invalid_argument("an access of " + std::to_string(bytes) + " bytes");
   constexpr auto line = static_cast<uint64_t>(line_bytes);
-  for (uint64_t at = address / line; at <= (address + bytes - 1) / line; ++at)
-    if (std::find(lines.begin(), lines.end(), at) == lines.end()) lines.push_back(at);
+  const auto before = static_cast<std::ptrdiff_t>(lines.size());
+  for (uint64_t at = address / line; at <= (address + bytes - 1) / line; ++at) {
+    const auto end = lines.begin() + before;
+    if (std::find(lines.begin(), end, at) == end) lines.push_back(at);
+  }
 }
 
 uint32_t small_number(std::string_view text, std::string_view what) {
@@ -358,11 +361,9 @@ class ForeignReader : public TraceReader {
       if (!(lockstep_ ? refill() : read_access())) return false;
       if (!lockstep_) make_access_ready();
     }
-    visit = {.atom = ready_.front().atom,
-             .access = ready_.front().access,
-             .worker = ready_.front().worker,
-             .step = step_};
-    ready_.pop_front();
+    Ready& first = ready_.front();
+    visit = {.atom = first.atom++, .access = first.access, .worker = first.worker, .step = step_};
+    if (--first.atoms == 0) ready_.pop_front();
     const std::string fault = totals_.add(visit, atoms_[visit.atom]);
     if (!fault.empty()) lines_.fail(fault);
     return true;
@@ -407,12 +408,14 @@ class ForeignReader : public TraceReader {
   std::vector<Run> runs_of_access() {
     std::vector<Run> runs;
     for (const uint64_t line : access_.lines) {
-      const auto [at, is_new] = atom_at_.try_emplace(line, static_cast<AtomId>(atoms_.size()));
-      if (is_new) {
+      AtomId atom = index_.find_after(last_atom_, line);
+      if (atom == AtomIndex::none) {
         if (atoms_.size() >= limits_.atoms) lines_.fail(too_many_atoms(limits_));
+        atom = static_cast<AtomId>(atoms_.size());
         atoms_.push_back({.first_line = line});
+        index_.add_last();
       }
-      const AtomId atom = at->second;
+      last_atom_ = atom;
       if (!runs.empty() && atom == runs.back().first + runs.back().atoms)
         ++runs.back().atoms;
       else
@@ -461,8 +464,7 @@ class ForeignReader : public TraceReader {
   }
 
   void make_ready(const Run& run, uint32_t time, uint32_t worker) {
-    for (uint32_t atom = 0; atom < run.atoms; ++atom)
-      ready_.push_back({run.first + time * run.stride + atom, run.access, worker});
+    ready_.push_back({run.first + time * run.stride, run.atoms, run.access, worker});
   }
 
   void make_access_ready() {  // in the order of the file
@@ -513,14 +515,16 @@ class ForeignReader : public TraceReader {
   uint32_t workers_;
   ForeignAccess access_;
   TraceAtoms atoms_;
-  std::unordered_map<uint64_t, AtomId> atom_at_;
+  AtomIndex index_{atoms_};
+  AtomId last_atom_ = 0;
   TraceTotals totals_;
   std::string description_;
   bool begun_ = false;
   bool lockstep_ = false;
 
   struct Ready {
-    AtomId atom;
+    AtomId atom;  // and further ones
+    uint32_t atoms;
     Access access;
     uint32_t worker;
   };

@@ -161,6 +161,7 @@ void require_forwards(const TraceVisit& visit, const TraceAtoms& atoms) {
 }
 
 void LineSplitter::atom(const TraceAtom& atom) {
+  if (atom.lines > limits_.atoms - count_) throw TraceError(too_many_atoms(limits_));
   first_.push_back(count_);
   sizes_.push_back(atom.lines);
   count_ += atom.lines;

@@ -19,7 +19,7 @@ namespace sawtooth::sim {
 // What every trace must keep to, whatever its format: bounds that keep all later sums in 64 bits.
 
 inline constexpr uint64_t trace_lines = uint64_t{1} << 57;  // of 128 bytes: 64 bits of address
-inline constexpr uint32_t most_lines_of_an_atom = uint32_t{1} << 28;
+inline constexpr uint32_t most_lines_of_an_atom = uint32_t{1} << 24;
 inline constexpr uint32_t most_times = uint32_t{1} << 20;  // as many workers as a schedule may have
 inline constexpr int64_t most_sectors = int64_t{1} << 62;  // of a whole trace
 
@@ -104,14 +104,17 @@ inline constexpr auto direction_names = std::to_array<std::string_view>({"forwar
 /// it was touched.
 class LineSplitter : public TraceWriter {
  public:
-  /// `lines` must outlive the splitter.
-  explicit LineSplitter(TraceWriter& lines) : lines_(lines) {}
+  /// `lines` must outlive the splitter. atom() throws TraceError where it would be given more than
+  /// `limits` allow.
+  explicit LineSplitter(TraceWriter& lines, const TraceLimits& limits = {})
+      : lines_(lines), limits_(limits) {}
   void atom(const TraceAtom& atom) override;
   void visit(const TraceVisit& visit) override;
   void finish() override { lines_.finish(); }
 
  private:
   TraceWriter& lines_;
+  TraceLimits limits_;
   std::vector<AtomId> first_;  // number of an atom's first line
   std::vector<uint32_t> sizes_;
   AtomId count_ = 0;

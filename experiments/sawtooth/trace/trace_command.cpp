@@ -101,12 +101,17 @@ sim::TraceFormat format_of(const Settings& outputs) {
                          : sim::TraceFormat::binary;
 }
 
+sim::TraceLimits limits_of(const Settings& outputs) {
+  const std::string atoms = value_or(outputs, "most-atoms", "");
+  return atoms.empty() ? sim::TraceLimits() : sim::TraceLimits{uint32_t(std::stoul(atoms))};
+}
+
 /// Calls `produce(writer)` with the writer that --write, --format and --unit ask for.
 template <class Produce>
 void write_trace(const Settings& outputs, const std::string& description, Produce produce) {
   OutputFile file(value_or(outputs, "write", ""));
   const auto writer = sim::trace_writer(format_of(outputs), file.stream(), description);
-  sim::LineSplitter splitter(*writer);
+  sim::LineSplitter splitter(*writer, limits_of(outputs));
   const bool by_lines = value_or(outputs, "unit", "visits") == "lines";
   produce(by_lines ? static_cast<sim::TraceWriter&>(splitter) : *writer);
   file.commit();
@@ -161,9 +166,7 @@ int write_point(const SweepArguments& given) {
 class ReadTrace {
  public:
   ReadTrace(const Settings& command_line, const Settings& outputs)
-      : path_(outputs.at("read").values.front()), outputs_(outputs) {
-    limits_.atoms = static_cast<uint32_t>(
-        std::stoll(value_or(outputs, "most-atoms", std::to_string(limits_.atoms))));
+      : path_(outputs.at("read").values.front()), outputs_(outputs), limits_(limits_of(outputs)) {
     for (const auto& [key, assignment] : command_line) {
       if (find_option(key)->group != OptionGroup::output && !stands_beside_read(key))
         throw UsageError(place_of(key, assignment.origin) +
@@ -173,16 +176,6 @@ class ReadTrace {
   }
 
   int run() {
-    try {
-      return convert_and_analyse();
-    } catch (const sim::TraceError& error) {
-      const std::string what = error.what();
-      throw UsageError(what.starts_with(path_) ? what : path_ + ": " + what);
-    }
-  }
-
- private:
-  int convert_and_analyse() {
     // Opened first of all, so that a bad trace leaves no file behind. Asked before that, since
     // opening a pipe waits for the other end.
     std::error_code ignored;
@@ -208,6 +201,7 @@ class ReadTrace {
     return exit_fine;
   }
 
+ private:
   // At its beginning; readers that were opened before end here.
   std::unique_ptr<sim::TraceReader> open() {
     stream_.clear();
@@ -245,7 +239,7 @@ class ReadTrace {
       return sim::replay_by_optimum(reader, l2_bytes);
     }
     sim::Prediction prediction = sim::replay_on_sets(
-        reader, [this] { return open(); }, l2_bytes, model.sets());
+        reader, [this] { return open(); }, l2_bytes, model.sets(), limits_);
     if (backward) sim::know_reductions(prediction);
     return prediction;
   }
@@ -296,10 +290,15 @@ class ReadTrace {
 
 int run_trace(const Command& command, const Arguments& arguments) {
   const SweepArguments given = parse_sweep_arguments(command, arguments);
-  if (!given.outputs.contains("read")) return write_point(given);
-  if (!given.configuration.path.empty())
+  const std::string path = value_or(given.outputs, "read", "");
+  if (!path.empty() && !given.configuration.path.empty())
     throw UsageError(given.configuration.path + ": has no effect with --read; the trace says it");
-  return ReadTrace(given.command_line, given.outputs).run();
+  try {
+    return path.empty() ? write_point(given) : ReadTrace(given.command_line, given.outputs).run();
+  } catch (const sim::TraceError& error) {
+    const std::string what = error.what();
+    throw UsageError(path.empty() || what.starts_with(path) ? what : path + ": " + what);
+  }
 }
 
 }  // namespace sawtooth::experiments

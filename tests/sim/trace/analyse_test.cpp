@@ -78,11 +78,11 @@ TEST(AnalyseTrace, MoreDistancesThanTheLimitAreRefused) {
 
 TEST(AnalyseTrace, MoreLinesThanTheEngineWeighsAreATraceError) {
   std::string csv = "line,lines\n";
-  for (uint64_t i = 0; i < 33; ++i) {  // 33 x (2^28 - 1) lines are more than 2^32, of units of 1
-    csv += std::to_string(i << 29) + "," + std::to_string((1 << 28) - 1) + "\n";
+  for (uint64_t i = 0; i < 257; ++i) {  // x (2^24 - 1) lines are more than 2^32, of units of 1
+    csv += std::to_string(i << 29) + "," + std::to_string((1 << 24) - 1) + "\n";
   }
   EXPECT_THROW(analysed(csv + "1,1\n", 128), TraceError);
-  EXPECT_THROW(analysed(csv + "268435455,1\n", 128), TraceError);
+  EXPECT_THROW(analysed(csv + "16777215,1\n", 128), TraceError);
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(Trace, TheBinaryFormatKeepsItsDescription) {
 TEST(Trace, ManyBlocksAndLargeNumbersComeBack) {
   Trace trace;
   trace.atoms = {{(uint64_t{1} << 57) - 1, 1, 1, Tensor::other},
-                 {0, uint32_t{1} << 28, uint32_t{1} << 30, Tensor::k}};
+                 {0, uint32_t{1} << 24, uint32_t{1} << 26, Tensor::k}};
   for (uint32_t i = 0; i < 200'000; ++i)
     trace.visits.push_back({.atom = i % 7 == 0 ? 1u : 0u,
                             .access = Access::write,

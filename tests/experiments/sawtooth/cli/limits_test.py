@@ -96,6 +96,26 @@ class Memory(Limits):
         self.assertEqual(row["cold_read_sectors"], "4000")
         self.assertEqual(row["l2_read_miss_sectors"], row["l2_read_sectors"])
 
+    def test_a_cell_of_a_trace_takes_no_memory(self):
+        if self.program("trace --help").returncode:
+            self.skipTest("built without traces")
+        most, lru, lines = 1 << 24, "--l2-bytes 1M", "--unit lines --write t"
+        sets = "--l2 sets --l2-ways 1 --l2-bytes 50M"
+        turned = [
+            f"{at * most},{most // 2},{tensor},{way}\n"
+            for at, tensor in enumerate("qkv")
+            for way in ("forwards", "backwards")
+        ]
+        for rows, words, code in (
+            (["line,lines\n", f"0,{1 << 28}\n"], sets, 2),
+            (["line,lines\n", f"0,{most - 1}\n"], sets, 0),
+            (["line,lines\n", *(f"{at * most},{most - 1}\n" for at in range(9))], lines, 2),
+            (["line,lines,tensor,direction\n", *turned], lru, 2),
+            (["cta,address,size\n", *(f"{cta},0,1048576\n" for cta in range(10_000))], lru, 0),
+        ):
+            self.write("t.csv", "".join(rows))
+            self.program(f"trace --read t.csv {words}", code)
+
     def test_a_dry_run_expects_the_memory_that_a_point_takes(self):
         for words in (
             "--gpu gb10 --seq 4K",
