@@ -15,13 +15,13 @@ namespace {
 /// Replaces CTA numbers by slots: an item takes the first place of its SM that is free when it
 /// starts. `recorded` is in the order of time.
 void number_slots(std::vector<RecordedStep>& recorded, int64_t unit_ns) {
-  struct Slot {
-    int64_t number;
-    int64_t free_from_ns;
+  struct Slots {
+    std::set<int64_t> free;
+    std::multimap<int64_t, int64_t> taken;  // until then
   };
   std::map<int64_t, int64_t> last_start;  // CTA -> start of its last step
   for (const RecordedStep& at : recorded) last_start[at.worker] = at.start_ns;
-  std::map<int64_t, std::vector<Slot>> slots_of_sm;
+  std::map<int64_t, Slots> slots_of_sm;
   std::map<int64_t, int64_t> slot_of_cta;
   int64_t slots = 0;
   for (RecordedStep& at : recorded) {
@@ -30,14 +30,14 @@ void number_slots(std::vector<RecordedStep>& recorded, int64_t unit_ns) {
       at.worker = known->second;
       continue;
     }
-    std::vector<Slot>& here = slots_of_sm[at.sm];
-    auto slot = std::find_if(here.begin(), here.end(),
-                             [&](const Slot& one) { return one.free_from_ns <= at.start_ns; });
-    if (slot == here.end()) slot = here.insert(here.end(), {slots++, 0});
+    auto& [free, taken] = slots_of_sm[at.sm];
+    for (; !taken.empty() && taken.begin()->first <= at.start_ns; taken.erase(taken.begin()))
+      free.insert(taken.begin()->second);
+    if (free.empty()) free.insert(slots++);
+    const int64_t slot = free.extract(free.begin()).value();
     // A CTA leaves after its last step; its follower may begin within the same unit.
-    slot->free_from_ns = last_start[at.worker] + unit_ns / 2;
-    slot_of_cta[at.worker] = slot->number;
-    at.worker = slot->number;
+    taken.emplace(last_start[at.worker] + unit_ns / 2, slot);
+    at.worker = slot_of_cta[at.worker] = slot;
   }
 }
 

@@ -1,8 +1,11 @@
 #include "experiments/sawtooth/order/find_schedule.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <random>
 #include <set>
 
 #include "experiments/sawtooth/support/statistics.hpp"
@@ -16,44 +19,46 @@ namespace {
 // Below it the tiles of an item are in no known order: a random one has half of its pairs right.
 constexpr double scan_is_known = 0.75;
 
-/// A section and a Q order: the place of every item.
+/// A section and a Q order: the place of every item, as work_at() has it.
 struct OrderTried {
-  int64_t section;
+  int64_t heads, q_tiles, section;
   int32_t q_order;
-  std::vector<int64_t> place;  // by item number
+  double score = 0;
+
+  int64_t place(int64_t item) const {
+    const int64_t head = item / q_tiles, first_head = head / section * section;
+    const int64_t rank = QOrders::dispatch(
+        q_order, [&](auto policy) { return decltype(policy)::rank(item % q_tiles, q_tiles); });
+    return first_head * q_tiles + rank * std::min(section, heads - first_head) + head - first_head;
+  }
 };
 
-OrderTried candidate(const Stamps& stamps, int64_t section, int32_t q_order) {
-  const int64_t items = stamps.heads * stamps.q_tiles;
-  Problem problem;
-  problem.heads = problem.kv_heads = stamps.heads;
-  Order order;
-  order.section = section;
-  order.q_order = {q_order};
-  OrderTried made{section, q_order, std::vector<int64_t>(static_cast<size_t>(items))};
-  for (int64_t index = 0; index < items; ++index) {
-    const WorkCoordinates work = work_at(problem, order, stamps.q_tiles, 1, index, Pass::forward);
-    made.place[static_cast<size_t>(work.head * stamps.q_tiles + work.own_tile)] = index;
-  }
-  return made;
-}
+using Runs = std::vector<StampedRun>;
 
-/// Calls `judge` with every candidate and returns the first of the best.
+/// The first of the best by `judge(runs, candidate)`. Where both are many, some runs say which
+/// candidates are judged by all.
 template <class Judge>
-OrderTried best_candidate(const Stamps& stamps, double& best, Judge judge) {
-  OrderTried chosen{1, 0, {}};
-  best = -std::numeric_limits<double>::infinity();
-  for (int64_t section = 1; section <= stamps.heads; ++section) {
-    for (int32_t q_order = 0; q_order < QOrders::size; ++q_order) {
-      OrderTried one = candidate(stamps, section, q_order);
-      const double score = judge(one);
-      if (score > best) {
-        best = score;
-        chosen = std::move(one);
-      }
-    }
+OrderTried best_candidate(const Stamps& stamps, const Runs& runs, Judge judge) {
+  constexpr size_t most_judged = size_t{1} << 22, least_runs = 64, judged_by_all = 64;
+  std::vector<OrderTried> tried;
+  const int64_t sections = stamps.q_tiles == 1 ? 1 : stamps.heads;  // all are the same order
+  for (int64_t section = 1; section <= sections; ++section)
+    for (int32_t q_order = 0; q_order < QOrders::size; ++q_order)
+      tried.push_back({stamps.heads, stamps.q_tiles, section, q_order});
+  const auto sort_by = [&](const Runs& judges) {
+    for (OrderTried& one : tried) one.score = judge(judges, one);
+    std::ranges::stable_sort(tried, std::greater(), &OrderTried::score);
+  };
+  if (tried.size() * runs.size() > most_judged) {
+    Runs some;
+    std::sample(runs.begin(), runs.end(), std::back_inserter(some),
+                std::max(least_runs, most_judged / tried.size()), std::minstd_rand());
+    sort_by(some);
+    tried.resize(std::min(tried.size(), judged_by_all));
+    std::ranges::sort(tried, {}, [](const auto& at) { return std::pair(at.section, at.q_order); });
   }
-  return chosen;
+  sort_by(runs);
+  return tried.front();
 }
 
 /// How many of the places that were added lie below one (a Fenwick tree).
@@ -75,7 +80,7 @@ class PlaceCounts {
 };
 
 template <class Holds>
-double share_of_whole(const std::vector<StampedRun>& runs, Holds holds) {
+double share_of_whole(const Runs& runs, Holds holds) {
   int64_t all = 0, good = 0;
   for (const StampedRun& run : runs) {
     if (!run.whole) continue;
@@ -89,37 +94,40 @@ double share_of_whole(const std::vector<StampedRun>& runs, Holds holds) {
 /// places are in this order less the share whose places are not (Kendall's tau). A CTA takes an
 /// item after it has begun the one before and before its own first step; which of CTAs that begin
 /// together came first is not known.
-double agreement_with_time(const std::vector<StampedRun>& runs, const OrderTried& one) {
+double agreement_with_time(const Runs& runs, const OrderTried& one) {
   struct Taken {
     int64_t after_ns, place;
   };
   std::vector<Taken> taken;  // those with an item before
-  std::map<int64_t, int64_t> begun;
+  std::vector<int64_t> places;
   for (const StampedRun& run : runs) {
-    const auto [last, is_first] = begun.try_emplace(run.cta, run.first_ns);
-    if (!is_first && run.whole)
-      taken.push_back({last->second, one.place[static_cast<size_t>(run.item)]});
-    last->second = run.first_ns;
+    if (!run.whole) continue;
+    places.push_back(one.place(run.item));
+    if (run.after_ns) taken.push_back({*run.after_ns, places.back()});
   }
   std::sort(taken.begin(), taken.end(),
             [](const Taken& a, const Taken& b) { return a.after_ns < b.after_ns; });
-  PlaceCounts earlier(static_cast<int64_t>(one.place.size()));
+  std::sort(places.begin(), places.end());
+  const auto number = [&](int64_t place) {
+    return std::lower_bound(places.begin(), places.end(), place) - places.begin();
+  };
+  PlaceCounts earlier(std::ssize(places));
   auto next = runs.begin();
   int64_t pairs = 0, in_order = 0, seen = 0;
   for (const Taken& later : taken) {
     for (; next != runs.end() && next->first_ns <= later.after_ns; ++next) {
       if (!next->whole) continue;
-      earlier.add(one.place[static_cast<size_t>(next->item)]);
+      earlier.add(number(one.place(next->item)));
       ++seen;
     }
     pairs += seen;
-    in_order += earlier.below(later.place);
+    in_order += earlier.below(number(later.place));
   }
   if (pairs == 0) return 1;
   return 2 * static_cast<double>(in_order) / static_cast<double>(pairs) - 1;
 }
 
-int64_t most_at_once(const std::vector<StampedRun>& runs) {
+int64_t most_at_once(const Runs& runs) {
   std::vector<std::pair<int64_t, int64_t>> changes;  // time, +1 or -1; ends come first
   for (const StampedRun& run : runs) {
     changes.emplace_back(run.first_ns, 1);
@@ -148,8 +156,8 @@ std::vector<TileRange> ranges_of(const Stamps& stamps) {
 }
 
 /// Share of the pairs of tiles, one visited after the other, that `scan` has in this order.
-double steps_in_order(const Stamps& stamps, const std::vector<StampedRun>& runs,
-                      const FoundSchedule& found, const OrderTried& order, int32_t scan) {
+double steps_in_order(const Stamps& stamps, const Runs& runs, const FoundSchedule& found,
+                      const OrderTried& order, int32_t scan) {
   const std::vector<TileRange> ranges = ranges_of(stamps);
   std::map<int64_t, int64_t> items_of_cta;
   int64_t pairs = 0, good = 0;
@@ -158,8 +166,14 @@ double steps_in_order(const Stamps& stamps, const std::vector<StampedRun>& runs,
     const int64_t counter = items_of_cta[run.cta]++;
     if (!run.whole || run.tiles.size() < 2) continue;
     const int64_t q_tile = run.item % stamps.q_tiles;
-    const TileRange& range = ranges[static_cast<size_t>(q_tile)];
-    const int64_t place = order.place[static_cast<size_t>(run.item)];
+    TileRange range = ranges[static_cast<size_t>(q_tile)];
+    const int64_t most = most_a_stamp * std::ssize(run.tiles);
+    if (range.end - range.begin > most) {  // another item's, which is much longer
+      const auto [least, last] = std::ranges::minmax(run.tiles);
+      if (last - least >= most) continue;
+      range = {least, last + 1};
+    }
+    const int64_t place = order.place(run.item);
     const int64_t wave = place / found.workers;
     const ScanContext context{.tiles = range.end - range.begin,
                               .item = place,
@@ -180,7 +194,7 @@ double steps_in_order(const Stamps& stamps, const std::vector<StampedRun>& runs,
   return pairs == 0 ? 1 : static_cast<double>(good) / static_cast<double>(pairs);
 }
 
-void find_scan(const Stamps& stamps, const std::vector<StampedRun>& runs, const OrderTried& order,
+void find_scan(const Stamps& stamps, const Runs& runs, const OrderTried& order,
                FoundSchedule& found) {
   found.steps_in_order = -1;
   const auto try_scan = [&](int32_t scan) {
@@ -200,19 +214,23 @@ void find_scan(const Stamps& stamps, const std::vector<StampedRun>& runs, const 
 
 /// Items a wave, where the waves go forwards and backwards in turn: that which says of most items
 /// which way they went.
-int64_t wave_of(const Stamps& stamps, const std::vector<StampedRun>& runs,
-                const OrderTried& order) {
-  std::vector<std::pair<int64_t, bool>> backwards;  // by place
+int64_t wave_of(const Stamps& stamps, const Runs& runs, const OrderTried& order) {
+  const int64_t items = stamps.heads * stamps.q_tiles;
+  std::vector<int64_t> forwards(static_cast<size_t>(items) + 1);  // less backwards, below a place
   for (const StampedRun& run : runs)
     if (run.whole && run.tiles.size() > 1)
-      backwards.emplace_back(order.place[static_cast<size_t>(run.item)],
-                             run.tiles.front() > run.tiles.back());
-  const int64_t items = stamps.heads * stamps.q_tiles;
-  int64_t best = items, most = -1;
+      forwards[static_cast<size_t>(order.place(run.item)) + 1] +=
+          run.tiles.front() > run.tiles.back() ? -1 : 1;
+  std::partial_sum(forwards.begin(), forwards.end(), forwards.begin());
+  int64_t best = items, most = std::numeric_limits<int64_t>::min();
   for (int64_t wave = 1; wave <= items; ++wave) {
-    const int64_t right = std::count_if(backwards.begin(), backwards.end(), [&](const auto& item) {
-      return (item.first / wave % 2 == 1) == item.second;
-    });
+    int64_t right = 0;  // less wrong
+    for (int64_t begin = 0; begin < items; begin += wave) {
+      const int64_t end = std::min(begin + wave, items);
+      const int64_t ahead =
+          forwards[static_cast<size_t>(end)] - forwards[static_cast<size_t>(begin)];
+      right += begin / wave % 2 == 0 ? ahead : -ahead;
+    }
     if (right > most) {
       most = right;
       best = wave;
@@ -223,7 +241,7 @@ int64_t wave_of(const Stamps& stamps, const std::vector<StampedRun>& runs,
 
 /// Under grid a kernel is told how many items are a wave. That need not be how many ran at once,
 /// which is tried first.
-void find_waves(const Stamps& stamps, const std::vector<StampedRun>& runs, const OrderTried& order,
+void find_waves(const Stamps& stamps, const Runs& runs, const OrderTried& order,
                 FoundSchedule& found) {
   FoundSchedule in_waves = found;
   in_waves.workers = wave_of(stamps, runs, order);
@@ -236,7 +254,7 @@ void find_waves(const Stamps& stamps, const std::vector<StampedRun>& runs, const
 }  // namespace
 
 FoundSchedule find_schedule(const Stamps& stamps) {
-  const std::vector<StampedRun> runs = runs_of(stamps);
+  const Runs runs = runs_of(stamps);
   std::set<int64_t> ctas, items;
   bool cut = false;
   for (const StampedRun& run : runs) {
@@ -245,36 +263,27 @@ FoundSchedule find_schedule(const Stamps& stamps) {
     cut = cut || !run.whole;
   }
   FoundSchedule found;
-  OrderTried order{1, 0, {}};
-  if (!cut && ctas.size() == items.size()) {
-    found.launch = GridLaunch::name;
-    found.workers = most_at_once(runs);
-    order = best_candidate(stamps, found.items_in_place, [&](const OrderTried& one) {
-      return share_of_whole(runs, [&](const StampedRun& run) {
-        return one.place[static_cast<size_t>(run.item)] == run.cta;
-      });
+  // Where orders give a CTA the same items, the one that gives them in the order of time wins. An
+  // item whose stamps are all lost shifts those behind it, so this decides between equals only.
+  constexpr double between_equals = 1e-3;
+  const bool grid = !cut && ctas.size() == items.size();
+  found.launch = grid ? GridLaunch::name : cut ? BalancedLaunch::name : StaticLaunch::name;
+  found.workers = grid ? most_at_once(runs) : *ctas.rbegin() + 1;
+  const auto in_place = [&](const Runs& judges, const OrderTried& one) {
+    return share_of_whole(judges, [&](const StampedRun& run) {
+      const int64_t place = one.place(run.item);
+      return (grid ? place : place % found.workers) == run.cta;
     });
-  } else {
-    found.workers = *ctas.rbegin() + 1;
-    found.launch = cut ? BalancedLaunch::name : StaticLaunch::name;
-    const auto has_worker = [&](const OrderTried& one) {
-      return share_of_whole(runs, [&](const StampedRun& run) {
-        return one.place[static_cast<size_t>(run.item)] % found.workers == run.cta;
-      });
-    };
-    // Where orders give a CTA the same items, the one that gives them in the order of time wins. An
-    // item whose stamps are all lost shifts those behind it, so this decides between equals only.
-    constexpr double between_equals = 1e-3;
-    double score = 0;
-    order = best_candidate(stamps, score, [&](const OrderTried& one) {
-      return has_worker(one) + between_equals * agreement_with_time(runs, one);
-    });
-    found.items_in_place = has_worker(order);
-    if (!found.describes_order()) {
-      found.launch = DynamicLaunch::name;
-      order = best_candidate(stamps, found.items_in_place,
-                             [&](const OrderTried& one) { return agreement_with_time(runs, one); });
-    }
+  };
+  OrderTried order = best_candidate(stamps, runs, [&](const Runs& judges, const OrderTried& one) {
+    const double score = in_place(judges, one);
+    return grid ? score : score + between_equals * agreement_with_time(judges, one);
+  });
+  found.items_in_place = in_place(runs, order);
+  if (!grid && !found.describes_order()) {
+    found.launch = DynamicLaunch::name;
+    order = best_candidate(stamps, runs, agreement_with_time);
+    found.items_in_place = order.score;
   }
   found.section = order.section;
   found.q_order = QOrders::info()[static_cast<size_t>(order.q_order)].name;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "scheduler/order.hpp"
 
 namespace sawtooth::experiments {
+
+// Items, tiles and steps that a stamp may speak for: some are lost.
+inline constexpr int64_t most_a_stamp = 16;
 
 struct Stamps {
   int64_t heads = 0;  // of all batches
@@ -33,6 +37,7 @@ struct StampedRun {
   int64_t item = 0;
   int64_t first_ns = 0;
   int64_t last_ns = 0;
+  std::optional<int64_t> after_ns;  // when the CTA began its item before
   std::vector<int64_t> tiles;
   bool whole = true;  // no other CTA was at this item
 };

@@ -10,7 +10,6 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr int64_t most_cell = INT32_MAX, latest_ns = int64_t{1} << 61;
-constexpr int64_t most_a_stamp = 16;  // items, tiles and steps that a stamp may speak for
 
 using S = RecordedStep;
 
@@ -106,7 +105,7 @@ Stamps read_stamps(const CsvTable& table, int64_t q_tiles) {
 std::vector<StampedRun> runs_of(const Stamps& stamps) {
   std::vector<StampedRun> runs;
   std::map<std::tuple<int64_t, int64_t>, size_t> place;  // (item, CTA) -> run
-  std::map<int64_t, int64_t> ctas_of_item;
+  std::map<int64_t, int64_t> ctas_of_item, begun;
   for (const RecordedStep& step : stamps.steps) {
     const auto [at, is_new] = place.try_emplace({step.item, step.worker}, runs.size());
     if (is_new) {
@@ -114,6 +113,8 @@ std::vector<StampedRun> runs_of(const Stamps& stamps) {
       run.cta = step.worker;
       run.item = step.item;
       run.first_ns = step.start_ns;
+      if (const auto last = begun.find(run.cta); last != begun.end()) run.after_ns = last->second;
+      begun[run.cta] = run.first_ns;
       runs.push_back(std::move(run));
       ++ctas_of_item[step.item];
     }

@@ -132,6 +132,23 @@ TEST(FindScheduleOf, WavesOfAGridAreFoundWhereAllItsCtasRunAtOnce) {
   EXPECT_EQ(found.steps_in_order, 1);
 }
 
+// So many that some runs say which sections are judged by all of them.
+TEST(FindScheduleOf, TheSectionOfThousandsOfHeadsComesBack) {
+  for (const bool grid : {false, true}) {
+    sim::Request request = request_of(grid ? launch_id<GridLaunch> : launch_id<StaticLaunch>,
+                                      scan_id<LinearScan>, 1234, q_order_id<FoldQ>);
+    request.problem.heads = request.problem.kv_heads = 3000;
+    request.problem.seq_q = request.problem.seq_kv = 128;
+    request.tiling = {32, 64};  // 4 Q tiles, 2 K/V tiles
+    request.schedule.workers = 132;
+    const FoundSchedule found = found_in(stamps_of(request, 0.9, 0.03, 3), 4);
+    EXPECT_EQ(found.launch, grid ? "grid" : "static");
+    EXPECT_EQ(found.section, 1234);
+    EXPECT_EQ(found.q_order, "fold");
+    EXPECT_GT(found.items_in_place, 0.99);
+  }
+}
+
 // CTAs that begin together draw their first tickets in any order, here from the last to the first.
 TEST(FindScheduleOf, TicketsAreFoundWhateverTheOrderOfTheFirstOnes) {
   constexpr int64_t ctas = 40, q_tiles = 13, items = 78;
