@@ -40,11 +40,14 @@ void refuse_tables_of_a_ring(const Settings& outputs, const std::vector<Point>& 
 // Seconds of one core, each from points of some tenths of a second. Workers that are at one tile in
 // lockstep are replayed as one; under LRU rounds that repeat are multiplied, and items remain.
 constexpr double timed_visit_s = 0.1e-6, timed_item_s = 7e-6;
+// To place a head's tile in halves, and one of a longer sequence that it does not have.
+constexpr double placed_tile_s = 0.4e-6, empty_tile_s = 0.04e-6;
 constexpr double lockstep_tile_s = 0.7e-6, line_by_line_tile_s = 1.5e-6, lockstep_visit_s = 0.02e-6;
 constexpr double repeated_item_s = 0.3e-6;
 // What a point takes however small it is.
 constexpr double least_seconds = 100e-6;
-constexpr double bytes_a_tile = 100;  // of a head that workers are at
+constexpr double bytes_a_tile = 80;   // of a head that workers are at
+constexpr double bytes_a_line = 25;   // of L2 that keeps what heads left there
 constexpr double least_bytes = 14e6;  // the program's own
 
 // Workers that share a K/V head.
@@ -55,21 +58,13 @@ double sharers(const sim::Request& request) {
   return std::clamp(items, 1.0, double(request.schedule.workers));
 }
 
-double seconds_of(const Point& point, double visits) {
-  const sim::Request& request = point.request;
-  const auto items = double(item_count(request.problem, request.tiling, request.schedule));
-  const double timed_s = visits * timed_visit_s + items * timed_item_s;
-  const double ends_s = double(point.kernel_ends.size()) * timed_s;
-  if (request.timing == sim::Timing::timed) return timed_s + ends_s;
-  const std::string_view l2 = point.keys.l2->name;
-  const double tile_s = l2 == "sets" || l2 == "opt" ? line_by_line_tile_s : lockstep_tile_s;
-  const double lockstep_s = l2 == "lru" && request.use_period && sim::has_rounds(request)
-                                ? items * repeated_item_s
-                                : visits * lockstep_visit_s + visits / sharers(request) * tile_s;
-  return ends_s + (point.spans_models() ? 2 * lockstep_s + timed_s : lockstep_s);
-}
+/// What takes time and memory.
+struct Work {
+  double items = 0, pairs = 0;  // the latter of tiles
+  double tiles = 0;             // of Q and K
+};
 
-double pairs_of_tiles(const Problem& problem, const sim::Request& request) {
+Work work_of(const Problem& problem, const sim::Request& request) {
   const auto q = static_cast<double>(q_tiles(problem, request.tiling));
   const auto kv = static_cast<double>(kv_tiles(problem, request.tiling));
   double seen = kv;  // K/V tiles of a Q tile, on average
@@ -80,23 +75,45 @@ double pairs_of_tiles(const Problem& problem, const sim::Request& request) {
     const auto rows = static_cast<double>(problem.mask.window + request.tiling.q_rows);
     seen = std::min(kv, rows / static_cast<double>(request.tiling.kv_rows) + 1);
   }
-  return static_cast<double>(problem.batch * problem.heads) * q * seen;
+  const auto heads = static_cast<double>(problem.batch * problem.heads);
+  return {double(item_count(problem, request.tiling, request.schedule)), heads * q * seen,
+          heads * (q + kv / double(problem.heads_per_kv_head()))};
 }
 
-double pairs_of_tiles(const sim::Request& request) {
-  if (request.sequences.lengths == nullptr) return pairs_of_tiles(request.problem, request);
-  double pairs = 0;
+/// Of all sequences.
+Work work_of(const sim::Request& request) {
+  if (request.sequences.lengths == nullptr) return work_of(request.problem, request);
+  Work all;
   for (int64_t batch = 0; batch < request.problem.batch; ++batch) {
     Problem own = request.sequences.of(request.problem, batch);
     own.batch = 1;
-    pairs += pairs_of_tiles(own, request);
+    const Work work = work_of(own, request);
+    all = {all.items + work.items, all.pairs + work.pairs, all.tiles + work.tiles};
   }
-  return pairs;
+  return all;
 }
 
 // Tensors that a step visits: K and V; Q, log-sum-exp, dO, row sums and dQ.
 double tensors_a_step(const sim::Request& request) {
   return request.problem.pass == Pass::backward ? 5 : 2;
+}
+
+/// `most_tiles`: if all sequences were as long as the longest.
+double seconds_of(const Point& point, const Work& work, double most_tiles) {
+  const sim::Request& request = point.request;
+  const double tensors = tensors_a_step(request), visits = tensors * work.pairs;
+  const double placed_s = point.keys.l2->name == "halves" ? placed_tile_s : 0;
+  const double timed_s =
+      visits * timed_visit_s + work.items * timed_item_s +
+      tensors * (work.tiles * placed_s + (most_tiles - work.tiles) * empty_tile_s);
+  const double ends_s = double(point.kernel_ends.size()) * timed_s;
+  if (request.timing == sim::Timing::timed) return timed_s + ends_s;
+  const std::string_view l2 = point.keys.l2->name;
+  const double tile_s = l2 == "sets" || l2 == "opt" ? line_by_line_tile_s : lockstep_tile_s;
+  const double lockstep_s = l2 == "lru" && request.use_period && sim::has_rounds(request)
+                                ? work.items * repeated_item_s
+                                : visits * lockstep_visit_s + visits / sharers(request) * tile_s;
+  return ends_s + (point.spans_models() ? 2 * lockstep_s + timed_s : lockstep_s);
 }
 
 std::string duration(double seconds) {
@@ -120,22 +137,24 @@ PointCost expected_cost(const Point& point) {
   const sim::Request& request = point.request;
   const Problem& problem = request.problem;
   const auto launches = static_cast<double>(std::max<int64_t>(1, request.launches));
-  const double visits = tensors_a_step(request) * pairs_of_tiles(request);
-  // Heads that are done make room for others of their length; of several lengths all stay.
-  double heads = double(problem.batch * problem.heads);
-  if (request.sequences.lengths == nullptr)
-    heads = std::min(heads, 1 + std::max(double(request.schedule.order.section),
-                                         double(request.schedule.workers) /
-                                             double(q_tiles(problem, request.tiling))));
-  const double tiles =
-      tensors_a_step(request) * heads *
-      static_cast<double>(q_tiles(problem, request.tiling) + kv_tiles(problem, request.tiling));
+  const double most_tiles = work_of(problem, request).tiles;
+  // Heads that are done make room for others; in time those of several lengths stay.
+  const auto heads = static_cast<double>(problem.batch * problem.heads);
+  const double in_flight =
+      double(request.schedule.workers) / double(q_tiles(problem, request.tiling));
+  const bool all_stay = request.sequences.lengths != nullptr &&
+                        (request.timing == sim::Timing::timed || point.spans_models());
+  const double live =
+      all_stay ? heads
+               : std::min(heads, 1 + std::max(double(request.schedule.order.section), in_flight));
+  const double lines = point.keys.l2->name == "lru" ? 0 : double(request.l2_bytes / line_bytes);
   // All rows of a ring share its GPUs' replays; that of the whole also has the plain problem.
   const double part = point.ring && point.keys.ring_step
                           ? 1 / static_cast<double>(point.ring->ranks * point.ring->ranks)
                           : 1;
-  return {least_seconds + part * launches * seconds_of(point, visits),
-          least_bytes + tiles * bytes_a_tile};
+  return {least_seconds + part * launches * seconds_of(point, work_of(request), most_tiles),
+          least_bytes + tensors_a_step(request) * most_tiles * live / heads * bytes_a_tile +
+              lines * bytes_a_line};
 }
 
 }  // namespace

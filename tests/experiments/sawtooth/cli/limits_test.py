@@ -123,6 +123,10 @@ class Memory(Limits):
             "--gpu gb10 --batch 512 --heads 32 --seq 128",
             "--gpu h200 --batch 8 --seq-q 1 --seq-kv 64K --heads 32 --timing lockstep --l2 sets",
             "--gpu h200 --heads 32 --kv-heads 8 --lengths 16K+127x512",
+            "--gpu gb10 --heads 32 --kv-heads 8 --seq-q 1 --lengths 16K+127x512",
+            "--gpu h200 --heads 64 --kv-heads 8 --pack-gqa on --seq-q 1 --lengths 128K+255x2K",
+            "--gpu h200 --heads 32 --kv-heads 8 --seq-q 1 --batch 512 --seq-kv 2K "
+            "--timing lockstep --l2 sets",
         ):
             point = ["simulate", *words.split(), "--threads", "1"]
             said = run(*point, "--dry-run")
