@@ -277,7 +277,7 @@ bool wait_for(int file, off_t byte, Clock::time_point end) {
 }  // namespace
 
 CounterLease::CounterLease(const std::string& path)
-    : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {}
+    : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {}
 
 bool CounterLease::take(double seconds) const {
   if (file_ < 0) return true;

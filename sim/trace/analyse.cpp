@@ -55,27 +55,25 @@ class TraceHistogram {
   }
 
   void count(const TraceVisit& visit, int64_t others) {
-    if (write_backs_ == nullptr && atoms_.all_are_lines()) return count_line(visit, others);
-    count_run(visit, others);
+    DistanceClass& distances = histogram_.of(atoms_.tensor(visit.atom), visit.access);
+    const size_t before = distances.bin_count();
+    if (write_backs_ == nullptr && atoms_.all_are_lines())
+      distances.add_visits(others, 1, sectors_per_line, visit.times);  // which cannot turn
+    else
+      count_run(distances, visit, others);
+    bins_ += distances.bin_count() - before;
+    require_few_bins(bins_);
   }
 
   // Not inlined: what it keeps in registers would slow down the loop over lines.
-  [[gnu::noinline]] void count_run(const TraceVisit& visit, int64_t others) {
+  [[gnu::noinline]] void count_run(DistanceClass& distances, const TraceVisit& visit,
+                                   int64_t others) {
     const TraceAtom atom = atoms_[visit.atom];
-    DistanceClass& distances = histogram_.of(atom.tensor, visit.access);
     const bool turned = atom.lines > 1 && turns(visit) && others != StackDistance::cold;
     if (turned) add_turned(distances, atom, others, visit.backwards);
     const int64_t again = turned ? visit.times - int64_t{1} : visit.times;
-    if (again > 0)
-      add_bins(distances,
-               [&] { distances.add_visits(turned ? 0 : others, atom.lines, atom.sectors, again); });
+    if (again > 0) distances.add_visits(turned ? 0 : others, atom.lines, atom.sectors, again);
     if (write_backs_ != nullptr) count_write_backs(visit, atom, others);
-  }
-
-  // A whole line cannot turn, and its sectors are known.
-  void count_line(const TraceVisit& visit, int64_t others) {
-    DistanceClass& distances = histogram_.of(atoms_.tensor(visit.atom), visit.access);
-    add_bins(distances, [&] { distances.add_visits(others, 1, sectors_per_line, visit.times); });
   }
 
   // Whether the visit before went the other way, which is forwards before the first.
@@ -89,22 +87,18 @@ class TraceHistogram {
   // Line by line, since each has a distance of its own: line i is the i-th of the visit before when
   // that went forwards.
   void add_turned(DistanceClass& distances, const TraceAtom& atom, int64_t others, bool backwards) {
+    require_few_bins(bins_ + atom.lines);
     int64_t sectors = atom.sectors;
     for (uint32_t i = 0; i < atom.lines; ++i) {
       const int64_t own = std::min(sectors, sectors_per_line);
       const uint32_t place_before = backwards ? i : atom.lines - 1 - i;
-      add_bins(distances,
-               [&] { distances.add(line_distance(others, atom.lines, place_before, true), own); });
+      distances.add(line_distance(others, atom.lines, place_before, true), own);
       sectors -= own;
     }
   }
 
-  template <class Add>
-  void add_bins(const DistanceClass& distances, Add add) {
-    const size_t before = distances.bin_count();
-    add();
-    bins_ += distances.bin_count() - before;
-    if (bins_ <= limits_.atoms) return;
+  void require_few_bins(size_t bins) const {
+    if (bins <= limits_.atoms) return;
     throw TraceError("more than " + std::to_string(limits_.atoms) +
                      " different distances; --most-atoms raises the limit");
   }

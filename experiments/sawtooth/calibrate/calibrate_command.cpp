@@ -1,5 +1,4 @@
 // sawtooth calibrate: streams on the GPU at hand -> profile, raw counters, checks.
-#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -13,8 +12,6 @@
 
 namespace sawtooth::experiments {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string pci_bus_id() {
   char text[32] = {};
@@ -32,25 +29,22 @@ MeasuredGpu measured_gpu(const Provenance& state, int64_t l2_bytes) {
           .how = "driver " + state.value("driver") + ", " + state.value("utc")};
 }
 
-void write_all(const fs::path& folder, StreamCampaign& campaign, const Calibration& result,
+void write_all(OutputFolder& folder, StreamCampaign& campaign, const Calibration& result,
                const Arguments& arguments, int repetitions, const Provenance& before) {
   const Provenance after = gpu_state(pci_bus_id());
   const MeasuredGpu gpu = measured_gpu(after, campaign.l2().l2_bytes());
-  const auto write = [&](const char* name, const std::string& text) {
-    write_output((folder / name).string(), text);
-  };
-  write("stream_counters.csv", stream_csv(result.rows));
-  write("sm_halves.csv", sm_halves_csv(campaign.streams().sms(), result));
-  write("line_halves.csv", line_halves_csv(result.halves));
-  write("figures.csv", figures_csv(result.figures));
-  write("checks.txt", checks_text(result.checks));
+  folder.write("stream_counters.csv", stream_csv(result.rows));
+  folder.write("sm_halves.csv", sm_halves_csv(campaign.streams().sms(), result));
+  folder.write("line_halves.csv", line_halves_csv(result.halves));
+  folder.write("figures.csv", figures_csv(result.figures));
+  folder.write("checks.txt", checks_text(result.checks));
   std::string profile = gpu_profile_ini(gpu, result.figures);
   if (result.halves.halves == 2) {
     const StreamFit fit =
         fit_and_write(folder, result.rows, gpu.l2_bytes, gpu.sms, assumed_ways, gpu.how, std::cout);
     profile += fit_profile_ini(fit, gpu.how);
   }
-  write("gpu.ini", profile);
+  folder.write("gpu.ini", profile);
   Provenance run = program_provenance(arguments);
   run.add("replay-mode", "user ranges, user replay");
   run.add("state-control", "cold before every pass: write 4 x L2, read 4 x L2");
@@ -63,7 +57,7 @@ void write_all(const fs::path& folder, StreamCampaign& campaign, const Calibrati
   write_provenance(provenance, "run", run);
   write_provenance(provenance, "gpu-before", before);
   write_provenance(provenance, "gpu-after", after);
-  write("provenance.ini", provenance.str());
+  folder.write("provenance.ini", provenance.str());
 }
 
 int calibrate(const Settings& settings, const Arguments& arguments) {
@@ -72,17 +66,21 @@ int calibrate(const Settings& settings, const Arguments& arguments) {
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(0));
   StreamCampaign campaign(dram_buffer_mib);
   const Provenance before = gpu_state(pci_bus_id());
-  const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
+  const std::string output = value_or(settings, "output", "runs/calibrate");
+  std::vector<std::string> names{"stream_counters.csv", "sm_halves.csv", "line_halves.csv",
+                                 "figures.csv",         "checks.txt",    "gpu.ini",
+                                 "provenance.ini"};
+  names.insert(names.end(), fit_files.begin(), fit_files.end());
+  OutputFolder folder(output, names);
   const bool quiet = is_on(settings, "quiet");
   const Calibration result = run_calibration(campaign, repetitions, [&](const std::string& part) {
     if (!quiet) std::cerr << "calibrate: " << part << '\n';
   });
   write_all(folder, campaign, result, arguments, repetitions, before);
-  std::cout << figures_text(result.figures) << checks_text(result.checks) << "written to "
-            << folder.string() << "; draw with: sawtooth plot calibration "
-            << (folder / "stream_counters.csv").string();
-  if (result.halves.halves == 2) std::cout << ' ' << (folder / "model_counters.csv").string();
-  std::cout << " -o " << (folder / "streams").string() << '\n';
+  std::cout << figures_text(result.figures) << checks_text(result.checks) << "written to " << output
+            << "; draw with: sawtooth plot calibration " << output << "/stream_counters.csv";
+  if (result.halves.halves == 2) std::cout << ' ' << output << "/model_counters.csv";
+  std::cout << " -o " << output << "/streams\n";
   return all_passed(result.checks) ? exit_fine : exit_check_failed;
 }
 

@@ -12,8 +12,6 @@
 namespace sawtooth::experiments {
 namespace {
 
-namespace fs = std::filesystem;
-
 void say(std::ostream& out, const char* what, const StreamJudgement& judgement) {
   out << what << ": " << judgement.within << " of " << judgement.points
       << " second passes within tolerance; worst " << judgement.worst << " ("
@@ -29,18 +27,17 @@ int calibrate_from(const Settings& settings) {
   if (gpu.l2_halves.value_or(0) != 2)
     throw UsageError("calibrate --from: gpu " + gpu.name +
                      " is not known to have two halves; nothing is to be fitted");
-  fs::path folder;
+  const std::string output = value_or(settings, "output", "runs/calibrate");
   try {
     const std::vector<StreamRow> rows = read_stream_csv(path);
-    folder = output_folder(value_or(settings, "output", "runs/calibrate"));
+    OutputFolder folder(output, fit_files);
     fit_and_write(folder, rows, gpu.l2_bytes, gpu.sms,
                   static_cast<int>(gpu.l2_ways.value_or(assumed_ways)), path, std::cout);
   } catch (const std::invalid_argument& error) {
     throw UsageError(path + ": " + error.what());
   }
-  std::cout << "written to " << folder.string() << "; draw with: sawtooth plot calibration " << path
-            << ' ' << (folder / "model_counters.csv").string() << " -o "
-            << (folder / "streams").string() << '\n';
+  std::cout << "written to " << output << "; draw with: sawtooth plot calibration " << path << ' '
+            << output << "/model_counters.csv -o " << output << "/streams\n";
   return exit_fine;
 }
 
@@ -87,7 +84,10 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
                          : times_of(read_item_records(rows_path, items_path), gpu.profile);
   const std::string& path = items_path.empty() ? rows_path : items_path;
   const std::string& family = family_of(launches, path);
-  const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
+  const std::string output = value_or(settings, "output", "runs/calibrate");
+  std::vector<std::string> names{"kernel.ini"};
+  if (!items_path.empty()) names.push_back("launches.csv");
+  OutputFolder folder(output, names);
   ProfileFile costs{
       "",
       {{"description", "kernels of family " + family + " on " + gpu.description, "", "", 0},
@@ -99,24 +99,21 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(path + ": " + error.what());
   }
-  if (!items_path.empty())
-    write_output((folder / "launches.csv").string(), launch_times_csv(launches));
-  write_output((folder / "kernel.ini").string(),
+  if (!items_path.empty()) folder.write("launches.csv", launch_times_csv(launches));
+  folder.write("kernel.ini",
                profile_text(costs, "Written by `sawtooth calibrate --items` from " + path));
   for (const ProfileSection& section : costs.sections)
     for (const Parameter& p : section.parameters)
       std::cout << '[' << section.name << "] " << p.key << " = " << p.value << "; " << p.note
                 << '\n';
-  std::cout << "written to " << folder.string() << ": kernel.ini"
-            << (items_path.empty() ? "" : ", launches.csv") << '\n';
+  std::cout << "written to " << output << ": " << join_list(names) << '\n';
   return exit_fine;
 }
 
 }  // namespace
 
-StreamFit fit_and_write(const fs::path& folder, const std::vector<StreamRow>& rows,
-                        int64_t l2_bytes, int64_t sms, int ways, const std::string& from,
-                        std::ostream& out) {
+StreamFit fit_and_write(OutputFolder& folder, const std::vector<StreamRow>& rows, int64_t l2_bytes,
+                        int64_t sms, int ways, const std::string& from, std::ostream& out) {
   const std::set<int64_t> fitted_mib = fitted_sizes_mib(rows);
   std::vector<StreamRow> half;
   for (const StreamRow& row : rows)
@@ -131,9 +128,9 @@ StreamFit fit_and_write(const fs::path& folder, const std::vector<StreamRow>& ro
 
   const std::vector<Figure> figures = fit_figures(fit);
   out << figures_text(figures);
-  write_output((folder / "fit.csv").string(), figures_csv(figures));
-  write_output((folder / "halves.ini").string(), fit_profile_ini(fit, from));
-  write_output((folder / "model_counters.csv").string(), stream_csv(model_rows(fit, rows)));
+  folder.write("fit.csv", figures_csv(figures));
+  folder.write("halves.ini", fit_profile_ini(fit, from));
+  folder.write("model_counters.csv", stream_csv(model_rows(fit, rows)));
   return fit;
 }
 

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <optional>
@@ -19,6 +18,7 @@
 
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/streams.hpp"
 
@@ -112,12 +112,13 @@ std::string fit_profile_ini(const StreamFit& fit, const std::string& from);
 
 // The model's side of a calibration: fit, held-out judgement and the files that they give.
 
+inline const std::vector<std::string> fit_files{"fit.csv", "halves.ini", "model_counters.csv"};
+
 /// Fits to every other size and judges the others, then fits to all; says both on `out`. Writes
-/// fit.csv, halves.ini (sections for a GPU profile) and model_counters.csv (the model's streams,
-/// for `sawtooth plot calibration`) into `folder`. `from` names the readings.
-StreamFit fit_and_write(const std::filesystem::path& folder, const std::vector<StreamRow>& rows,
-                        int64_t l2_bytes, int64_t sms, int ways, const std::string& from,
-                        std::ostream& out);
+/// fit_files into `folder`: sections for a GPU profile, and for `sawtooth plot calibration` the
+/// model's streams. `from` names the readings.
+StreamFit fit_and_write(OutputFolder& folder, const std::vector<StreamRow>& rows, int64_t l2_bytes,
+                        int64_t sms, int ways, const std::string& from, std::ostream& out);
 
 /// What `sawtooth calibrate` does without a GPU: the above from recorded readings (`--from FILE
 /// --gpu NAME`), or files from records of items (calibrate_items). Empty: neither was asked for.

@@ -166,8 +166,8 @@ constexpr Command command_named(std::string_view name) {
   throw std::out_of_range("no such command: " + std::string(name));
 }
 
-/// Draws what the folder's tables allow into FOLDER/plots, and writes FOLDER/report.html. Where
+/// Draws what the folder's tables allow into FOLDER/plots, and writes a page of them. Where
 /// that is not possible one line on standard error says so; results never depend on pictures.
-void draw_run(const std::string& folder);
+void draw_run(const std::string& folder, const std::string& page);
 
 }  // namespace sawtooth::experiments

@@ -168,11 +168,9 @@ double steps_in_order(const Stamps& stamps, const Runs& runs, const FoundSchedul
     const int64_t q_tile = run.item % stamps.q_tiles;
     TileRange range = ranges[static_cast<size_t>(q_tile)];
     const int64_t most = most_a_stamp * std::ssize(run.tiles);
-    if (range.end - range.begin > most) {  // another item's, which is much longer
-      const auto [least, last] = std::ranges::minmax(run.tiles);
-      if (last - least >= most) continue;
-      range = {least, last + 1};
-    }
+    const auto [least, last] = std::ranges::minmax(run.tiles);
+    if (last - least >= most) continue;
+    if (range.end - range.begin > most) range = {least, last + 1};  // that of much longer items
     const int64_t place = order.place(run.item);
     const int64_t wave = place / found.workers;
     const ScanContext context{.tiles = range.end - range.begin,

@@ -50,7 +50,7 @@ int run_plot_script(const std::string& script, const std::string& module,
 
 }  // namespace
 
-void draw_run(const std::string& folder) {
+void draw_run(const std::string& folder, const std::string& page) {
   const auto made = [](const char* what, const char* script, const char* module,
                        const std::vector<std::string>& arguments) {
     try {
@@ -61,7 +61,7 @@ void draw_run(const std::string& folder) {
     }
   };
   made("figures", "plot.py", "matplotlib", {"run", folder, "-o", folder + "/plots"});
-  made("page", "report.py", "", {folder, "-o", folder + "/report.html"});
+  made("page", "report.py", "", {folder, "-o", page});
 }
 
 int run_plot(const Command&, const Arguments& arguments) {

@@ -131,11 +131,10 @@ class ResultLog {
   int64_t failures() const { return failures_; }
 
   bool has_partial_file() const { return replaceable_; }
-  /// For ends without a destructor.
-  void unlock();
   std::string partial_path() const { return path_ + partial_ending; }
 
  private:
+  void unlock();
   void mark_used(const CsvRow& key_cells);
   void refuse_partial_file(OldRows old) const;
   // A table of results is replaced, and said to be; nothing else is.

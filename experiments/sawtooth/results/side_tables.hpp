@@ -34,8 +34,6 @@ class SideTables {
   std::vector<std::string> rows(const CsvRow& key_cells, const sim::Prediction& prediction) const;
   void write(const std::vector<std::string>& rows);
   void commit();
-  /// Gives the tables up and removes their temporary files.
-  void abandon() { open_.clear(); }
 
  private:
   struct Open {

@@ -179,9 +179,4 @@ std::string WavefrontFiles::commit() {
          " points, a process each, named by what they are\n";
 }
 
-void WavefrontFiles::abandon() {
-  table_.reset();
-  timeline_.reset();
-}
-
 }  // namespace sawtooth::experiments

@@ -64,8 +64,6 @@ class WavefrontFiles {
   std::string add(const sim::Request& request, const CsvRow& key_cells);
   /// Returns a note where a timeline has several points.
   std::string commit();
-  /// Gives the files up.
-  void abandon();
 
  private:
   std::optional<int64_t> steps_;

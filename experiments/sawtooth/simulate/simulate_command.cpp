@@ -18,6 +18,7 @@
 #include "experiments/sawtooth/simulate/crew.hpp"
 #include "experiments/sawtooth/simulate/dispatcher.hpp"
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
@@ -237,9 +238,7 @@ class Simulation {
   // Rows are complete lines in the partial file, so nothing is lost by ending here; points that
   // are under way may take minutes and are not waited for.
   [[noreturn]] void stop_now() {
-    sides_.abandon();
-    wavefronts_.abandon();
-    log_.unlock();
+    remove_temporary_files();
     std::cerr << "\nsawtooth: interrupted after " << rows_.ended() << " of " << sweep_.list().size()
               << " points";
     if (log_.has_partial_file())

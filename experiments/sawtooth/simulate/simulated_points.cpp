@@ -50,14 +50,6 @@ constexpr double bytes_a_tile = 80;   // of a head that workers are at
 constexpr double bytes_a_line = 25;   // of L2 that keeps what heads left there
 constexpr double least_bytes = 14e6;  // the program's own
 
-// Workers that share a K/V head.
-double sharers(const sim::Request& request) {
-  const Problem& problem = request.problem;
-  const double items =
-      double(q_tiles(problem, request.tiling)) * double(problem.heads) / double(problem.kv_heads);
-  return std::clamp(items, 1.0, double(request.schedule.workers));
-}
-
 /// What takes time and memory.
 struct Work {
   double items = 0, pairs = 0;  // the latter of tiles
@@ -109,10 +101,14 @@ double seconds_of(const Point& point, const Work& work, double most_tiles) {
   const double ends_s = double(point.kernel_ends.size()) * timed_s;
   if (request.timing == sim::Timing::timed) return timed_s + ends_s;
   const std::string_view l2 = point.keys.l2->name;
+  // Workers that share a K/V head.
+  const double sharers = std::clamp(
+      double(q_tiles(request.problem, request.tiling) * request.problem.heads_per_kv_head()), 1.0,
+      double(request.schedule.workers));
   const double tile_s = l2 == "sets" || l2 == "opt" ? line_by_line_tile_s : lockstep_tile_s;
   const double lockstep_s = l2 == "lru" && request.use_period && sim::has_rounds(request)
                                 ? work.items * repeated_item_s
-                                : visits * lockstep_visit_s + visits / sharers(request) * tile_s;
+                                : visits * lockstep_visit_s + visits / sharers * tile_s;
   return ends_s + (point.spans_models() ? 2 * lockstep_s + timed_s : lockstep_s);
 }
 

@@ -41,8 +41,7 @@ constexpr size_t slots = 32;
 std::array<std::atomic<char*>, slots> paths;
 
 void remove_and_end(int) {
-  for (const std::atomic<char*>& path : paths)
-    if (const char* name = path.load()) unlink(name);
+  remove_temporary_files();
   _exit(exit_interrupted);
 }
 
@@ -91,12 +90,6 @@ void claim(const std::string& shown, const std::string& output) {
       throw UsageError(shown +
                        ": another output is written there or beside it; choose another file");
   files.outputs.insert(output);
-}
-
-std::string without_links(const std::string& path) {
-  std::error_code error;
-  const fs::path whole = fs::weakly_canonical(fs::absolute(path), error);
-  return error ? path : whole.string();
 }
 
 [[noreturn]] void refuse_to_write(const std::string& path) {
@@ -159,11 +152,22 @@ void open_standard_streams() {
     if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
+void remove_temporary_files() {
+  for (const std::atomic<char*>& path : paths)
+    if (const char* name = path.load()) unlink(name);
+}
+
 void remove_files_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     // A parent that ignores a signal, as nohup does, wants its children to.
     if (std::signal(signal, SIG_IGN) != SIG_IGN) std::signal(signal, remove_and_end);
   }
+}
+
+std::string without_links(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path), error);
+  return error ? path : whole.string();
 }
 
 OutputPath output_path(const std::string& path) {
@@ -185,14 +189,6 @@ OutputPath output_path(const std::string& path) {
                      ": has other hard links, which would keep the old contents; remove it, "
                      "or choose another file");
   return {file.string(), true, there};
-}
-
-fs::path output_folder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error || access(path.c_str(), W_OK) != 0)
-    throw UsageError(path + ": cannot be written; is the folder above it there and writable?");
-  return path;
 }
 
 void note_input(const std::string& path) {
@@ -278,14 +274,21 @@ void OutputFile::remove() {
   if (stands(lock_, target_.path)) unlink(target_.path.c_str());
 }
 
-std::ostream& opened(const std::string& path, std::optional<OutputFile>& file) {
-  return path == "-" ? std::cout : file.emplace(path).stream();
+OutputFolder::OutputFolder(const std::string& path, const std::vector<std::string>& names) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || access(path.c_str(), W_OK) != 0)
+    throw UsageError(path + ": cannot be written; is the folder above it there and writable?");
+  for (const std::string& name : names) files_.try_emplace(name, (fs::path(path) / name).string());
 }
 
-void write_output(const std::string& path, const std::string& text) {
-  std::optional<OutputFile> file;
-  opened(path, file) << text;
-  if (file) file->commit();
+void OutputFolder::write(const std::string& name, const std::string& text) {
+  files_.at(name).write(text);
+  files_.at(name).commit();
+}
+
+std::ostream& opened(const std::string& path, std::optional<OutputFile>& file) {
+  return path == "-" ? std::cout : file.emplace(path).stream();
 }
 
 // Files that are read.

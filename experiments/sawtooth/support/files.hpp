@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +31,8 @@ struct OutputPath {
 /// /dev/stdout does: others have them open.
 OutputPath output_path(const std::string& path);
 
-/// Makes the folder, for what is written when the work is done; throws UsageError where that is not
-/// possible, or nothing can be written into it.
-std::filesystem::path output_folder(const std::string& path);
+/// The whole path, whatever of it is there.
+std::string without_links(const std::string& path);
 
 /// The program reads `path` from now on: no output may take its place. Throws UsageError where one
 /// is about to.
@@ -57,6 +57,9 @@ class RemovedOnSignal {
  private:
   size_t slot_;
 };
+
+/// Removes what is registered, for an end without destructors.
+void remove_temporary_files();
 
 /// Lets these signals remove what is registered and end the program with 130. A command that ends
 /// cleanly by itself may replace the handlers.
@@ -99,10 +102,20 @@ class OutputFile {
   std::ofstream stream_;
 };
 
+class OutputFolder {
+ public:
+  /// Makes the folder and opens files in it before the work; throws UsageError where it cannot be
+  /// made or written into, and as they do.
+  OutputFolder(const std::string& path, const std::vector<std::string>& names);
+  /// All of the text of one of the names; files that get none stay as they were.
+  void write(const std::string& name, const std::string& text);
+
+ private:
+  std::map<std::string, OutputFile> files_;
+};
+
 /// Where to write: standard output for "-", else `file`, which it opens.
 std::ostream& opened(const std::string& path, std::optional<OutputFile>& file);
-/// Writes all of a file, or to standard output where `path` is "-". Throws as OutputFile does.
-void write_output(const std::string& path, const std::string& text);
 
 // Files that are read. What is read whole has a limit, and no output takes its place.
 

@@ -339,6 +339,19 @@ class Lines(Files):
         for words in ("import-ncu {} none", "record {} -- none", "advise {} " + LONG[9:]):
             self.refused(words.format("--csv no/r.csv"), "no/r.csv: cannot be written")
 
+    def test_no_file_of_a_folder_that_cannot_be_written_costs_the_work(self):
+        self.write("c.ini", "experiment = e\ngpu = gb10\nseq = 64\n")
+        os.makedirs(self.folder / "runs/e/provenance.ini")
+        self.refused("run c.ini", "runs/e/provenance.ini: is a folder")
+        self.assertEqual(os.listdir(self.folder / "runs/e"), ["provenance.ini"])
+        streams = ROOT / "experiments/data/h200/streams/stream_counters.csv"
+        for name in ("fit.csv", "halves.ini"):
+            os.makedirs(self.folder / "o" / name)
+            words = f"calibrate --from {streams} --gpu h200 --output o"
+            ended = self.refused(words, f"o/{name}: is a folder")
+            self.assertEqual(ended.stdout, "")
+            os.rmdir(self.folder / "o" / name)
+
     def test_rows_of_a_report_go_to_standard_output(self):
         self.write("ncu.csv", NCU)
         ended = self.fine("import-ncu ncu.csv --csv -")

@@ -41,11 +41,12 @@ TEST(OutputFile, AppearsWhenItIsCommitted) {
 
 TEST(OutputFolder, IsMadeWithThoseAboveItOrRefused) {
   const TemporaryFolder folder;
-  EXPECT_TRUE(fs::is_directory(output_folder(folder.path("a/b"))));
-  EXPECT_EQ(output_folder(folder.path("a/b")), folder.path("a/b"));
+  for (const char* text : {"new", "newer"})
+    OutputFolder(folder.path("a/b"), {"c"}).write("c", text);
+  EXPECT_EQ(folder.read("a/b/c"), "newer");
   folder.write("file", "");
-  EXPECT_THROW(output_folder(folder.path("file")), UsageError);
-  EXPECT_THROW(output_folder(folder.path("file/b")), UsageError);
+  EXPECT_THROW(OutputFolder(folder.path("file"), {}), UsageError);
+  EXPECT_THROW(OutputFolder(folder.path("file/b"), {}), UsageError);
 }
 
 TEST(OutputFile, AFileBehindLinksIsReplacedAndTheLinksStay) {
