@@ -104,8 +104,7 @@ inline constexpr auto direction_names = std::to_array<std::string_view>({"forwar
 /// it was touched.
 class LineSplitter : public TraceWriter {
  public:
-  /// `lines` must outlive the splitter. atom() throws TraceError where it would be given more than
-  /// `limits` allow.
+  /// `lines` must outlive the splitter; more of them than `limits` allow are a TraceError.
   explicit LineSplitter(TraceWriter& lines, const TraceLimits& limits = {})
       : lines_(lines), limits_(limits) {}
   void atom(const TraceAtom& atom) override;

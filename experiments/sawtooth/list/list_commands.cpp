@@ -139,7 +139,7 @@ int run_systems(const Command& command, const Arguments& arguments) {
   if (!parsed.operands.empty()) {
     const std::string path = resource_path("profiles/systems", parsed.operands.front(), "systems");
     std::cout << "# " << one_line(path) << "\n";
-    std::istringstream lines(read_text_file(path));
+    std::istringstream lines(read_text_file(path, TextLimit::settings));
     for (std::string line; std::getline(lines, line);) std::cout << one_line(line) << "\n";
     return exit_fine;
   }

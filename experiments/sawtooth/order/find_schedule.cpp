@@ -214,21 +214,17 @@ void find_scan(const Stamps& stamps, const Runs& runs, const OrderTried& order,
 /// which way they went.
 int64_t wave_of(const Stamps& stamps, const Runs& runs, const OrderTried& order) {
   const int64_t items = stamps.heads * stamps.q_tiles;
-  std::vector<int64_t> forwards(static_cast<size_t>(items) + 1);  // less backwards, below a place
+  std::vector<int64_t> sums(static_cast<size_t>(items) + 1);
+  int64_t* const forwards = sums.data();  // less backwards, below a place
   for (const StampedRun& run : runs)
     if (run.whole && run.tiles.size() > 1)
-      forwards[static_cast<size_t>(order.place(run.item)) + 1] +=
-          run.tiles.front() > run.tiles.back() ? -1 : 1;
-  std::partial_sum(forwards.begin(), forwards.end(), forwards.begin());
+      forwards[order.place(run.item) + 1] += run.tiles.front() > run.tiles.back() ? -1 : 1;
+  std::partial_sum(sums.begin(), sums.end(), sums.begin());
   int64_t best = items, most = std::numeric_limits<int64_t>::min();
   for (int64_t wave = 1; wave <= items; ++wave) {
-    int64_t right = 0;  // less wrong
-    for (int64_t begin = 0; begin < items; begin += wave) {
-      const int64_t end = std::min(begin + wave, items);
-      const int64_t ahead =
-          forwards[static_cast<size_t>(end)] - forwards[static_cast<size_t>(begin)];
-      right += begin / wave % 2 == 0 ? ahead : -ahead;
-    }
+    int64_t right = 0, sign = 1;  // less wrong
+    for (int64_t begin = 0; begin < items; begin += wave, sign = -sign)
+      right += sign * (forwards[std::min(begin + wave, items)] - forwards[begin]);
     if (right > most) {
       most = right;
       best = wave;

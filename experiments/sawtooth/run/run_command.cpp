@@ -91,13 +91,6 @@ void add_miss_curves(const std::string& configuration, const Settings& outputs,
   }
 }
 
-int measure_into(const std::string& configuration, const RunFolder& folder, bool with_wavefront) {
-  Arguments measure{configuration, "--overwrite", "--csv", folder["measured.csv"]};
-  if (with_wavefront)
-    measure.insert(measure.end(), {"--wavefront", folder["wavefront_measured.csv"]});
-  return run_measure(command_named("measure"), measure);
-}
-
 }  // namespace
 
 int run_run(const Command& command, const Arguments& arguments) {
@@ -129,7 +122,10 @@ int run_run(const Command& command, const Arguments& arguments) {
   const std::string rows = folder["measured.csv"];
   const auto before = written_at(rows);
   // A table that the configuration names is of the prediction.
-  const int measured = measure_into(path, folder, with_wavefront || outputs.contains("wavefront"));
+  Arguments measure{path, "--overwrite", "--csv", rows};
+  if (with_wavefront || outputs.contains("wavefront"))
+    measure.insert(measure.end(), {"--wavefront", folder["wavefront_measured.csv"]});
+  const int measured = run_measure(command_named("measure"), measure);
   // Without a device, or where it failed, rows may be there of an earlier run.
   const bool is_new = written_at(rows) != before, has_measured = fs::exists(rows);
   files.write(results, joined_results(folder, is_new));

@@ -40,8 +40,7 @@ void refuse_tables_of_a_ring(const Settings& outputs, const std::vector<Point>& 
 // Seconds of one core, each from points of some tenths of a second. Workers that are at one tile in
 // lockstep are replayed as one; under LRU rounds that repeat are multiplied, and items remain.
 constexpr double timed_visit_s = 0.1e-6, timed_item_s = 7e-6;
-// To place a head's tile in halves, and one of a longer sequence that it does not have.
-constexpr double placed_tile_s = 0.4e-6, empty_tile_s = 0.04e-6;
+constexpr double placed_tile_s = 0.4e-6, empty_tile_s = 0.04e-6;  // in halves; beyond a sequence
 constexpr double lockstep_tile_s = 0.7e-6, line_by_line_tile_s = 1.5e-6, lockstep_visit_s = 0.02e-6;
 constexpr double repeated_item_s = 0.3e-6;
 // What a point takes however small it is.
@@ -50,10 +49,9 @@ constexpr double bytes_a_tile = 80;   // of a head that workers are at
 constexpr double bytes_a_line = 25;   // of L2 that keeps what heads left there
 constexpr double least_bytes = 14e6;  // the program's own
 
-/// What takes time and memory.
+/// What takes time and memory: items, pairs of tiles, and tiles of Q and K.
 struct Work {
-  double items = 0, pairs = 0;  // the latter of tiles
-  double tiles = 0;             // of Q and K
+  double items = 0, pairs = 0, tiles = 0;
 };
 
 Work work_of(const Problem& problem, const sim::Request& request) {
@@ -61,8 +59,7 @@ Work work_of(const Problem& problem, const sim::Request& request) {
   const auto kv = static_cast<double>(kv_tiles(problem, request.tiling));
   double seen = kv;  // K/V tiles of a Q tile, on average
   if (problem.mask.kind == MaskKind::causal) seen = (kv + 1) / 2;
-  if (is_listed(problem.mask))
-    seen = static_cast<double>(visited_kv_tiles(problem, request.tiling)) / q;
+  if (is_listed(problem.mask)) seen = double(visited_kv_tiles(problem, request.tiling)) / q;
   if (problem.mask.kind == MaskKind::window) {
     const auto rows = static_cast<double>(problem.mask.window + request.tiling.q_rows);
     seen = std::min(kv, rows / static_cast<double>(request.tiling.kv_rows) + 1);
@@ -136,13 +133,12 @@ PointCost expected_cost(const Point& point) {
   const double most_tiles = work_of(problem, request).tiles;
   // Heads that are done make room for others; in time those of several lengths stay.
   const auto heads = static_cast<double>(problem.batch * problem.heads);
-  const double in_flight =
-      double(request.schedule.workers) / double(q_tiles(problem, request.tiling));
+  const auto in_flight = double(request.schedule.workers / q_tiles(problem, request.tiling));
   const bool all_stay = request.sequences.lengths != nullptr &&
                         (request.timing == sim::Timing::timed || point.spans_models());
-  const double live =
-      all_stay ? heads
-               : std::min(heads, 1 + std::max(double(request.schedule.order.section), in_flight));
+  double live = heads;
+  if (!all_stay)
+    live = std::min(heads, 1 + std::max(double(request.schedule.order.section), in_flight));
   const double lines = point.keys.l2->name == "lru" ? 0 : double(request.l2_bytes / line_bytes);
   // All rows of a ring share its GPUs' replays; that of the whole also has the plain problem.
   const double part = point.ring && point.keys.ring_step
