@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "experiments/sawtooth/inputs/point.hpp"
@@ -26,12 +27,20 @@ bool opens_files(const Settings& settings) {
   return false;
 }
 
+// A ring has a point for each rank in each step.
+bool is_large_ring(const std::string& key, const Assignment& assignment) {
+  return key == "ring" && std::ranges::any_of(assignment.values, [](const std::string& ranks) {
+           return ranks.size() > 1;
+         });
+}
+
 bool is_small(const Configuration& configuration) {
   size_t points = 0;
   for (const Sweep& sweep : configuration.sweeps) {
     if (opens_files(sweep.settings)) return false;
     size_t product = 1;
     for (const auto& [key, assignment] : sweep.settings) {
+      if (is_large_ring(key, assignment)) return false;
       product *= find_option(key)->is_axis() ? assignment.values.size() : 1;
       if (product > most_points) return false;
     }
