@@ -20,7 +20,8 @@ struct Rule {
   LaunchId launch;
   ScanId scan;
   QOrderId q_order;
-  int64_t section_bytes;  // of K and V (auto:BYTES); 0: a head at a time
+  int64_t section_bytes;    // of K and V (auto:BYTES); 0: a head at a time
+  int64_t whole_bytes = 0;  // K and V of all heads, up to which they are one section
 };
 
 constexpr auto grid = launch_id<GridLaunch>;
@@ -36,8 +37,11 @@ constexpr int64_t mib = int64_t{1} << 20;
 
 // The rules come from one H200. hopper: the fastest of the run `race` in
 // experiments/data/h200/race/schedules.csv at each length, judged on the other runs there
-// (tests/kernels/automatic_test.cpp). hopper-short, and sections of 16 MiB (head dim 256 too),
-// where an H100's L2 keeps no more: experiments/data/h100/race/schedules.csv. The others: the
+// (tests/kernels/automatic_test.cpp). hopper-short at head dims 64 and 128, and sections of 16 MiB
+// (head dim 256 too), where an H100's L2 keeps no more: experiments/data/h100/race/schedules.csv.
+// hopper-short at the others under a mask: as hopper; 158 and 136 us from the first K/V tile and
+// from the diagonal at head dim 192, 32 x 16 heads of 512 keys, and two or three sections of a wave
+// each take up to 1.17 times as long as one of 40 MiB. The others: the
 // launches of experiments/data/h200/orders/schedules.csv, where a grid is within 2 % of the fastest
 // and needs no state. With a mask heads share a section, so that the longest items of all of them
 // come first: a head at a time is as fast over many waves (measured, 0.3 %), and predicted to take
@@ -50,8 +54,10 @@ constexpr auto rules = std::to_array<Rule>({
     {families::hopper, 64, false, 0, balanced, linear, ascending, 0},
     {families::hopper, 0, false, 2 << 10, balanced, reverse, ascending, 0},
     {families::hopper, 0, false, 0, fixed, linear, ascending, 0},
+    {families::hopper_short, 64, true, 0, dynamic, linear, descending, 16 * mib},
     {families::hopper_short, 128, true, 0, dynamic, reverse, descending, 16 * mib},
-    {families::hopper_short, 0, true, 0, dynamic, linear, descending, 16 * mib},
+    {families::hopper_short, 256, true, 0, dynamic, reverse, descending, 16 * mib, 40 * mib},
+    {families::hopper_short, 0, true, 0, dynamic, reverse, descending, 32 * mib, 40 * mib},
     {families::hopper_short, 128, false, 2 << 10, balanced, linear, ascending, 0},
     {families::hopper_short, 0, false, 0, balanced, linear, ascending, 0},
     {"", 0, true, 0, grid, linear, descending, 32 * mib},
@@ -178,6 +184,8 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
     section = problem.pass == Pass::backward
                   ? max_of(section, filling_section(problem, variant, workers))
                   : equal_sections(problem, heads, section);
+    const int64_t kv_heads = problem.batch * problem.kv_heads;
+    if (kv_heads * problem.kv_head_bytes() <= rule.whole_bytes) section = heads;
   }
   // Each K/V tile begins at its diagonal, so the last tiles first add to dQ in turn without a wait
   // (FlashAttention-3's shortest first): 2881 instead of 4489 us at head dim 128, causal, 8K
@@ -189,10 +197,12 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
   // (the same file, run 4).
   LaunchId launch = ordered && !masked ? grid : rule.launch;
   if (launch == balanced) launch = last_wave_launch(problem, variant, workers);
+  // One section of short sequences at head dims 192 and 256 ends 3 to 15 % sooner with tickets.
   // Where each CTA has one item a ticket tells it nothing: 8.8 and 11.2 us at head dim 64, 48 items
   // of 512 keys.
   if (launch == dynamic && problem.pass == Pass::forward &&
-      (takes_fixed_shares(problem, variant.tiling, variant.cost, workers) ||
+      ((rule.whole_bytes == 0 &&
+        takes_fixed_shares(problem, variant.tiling, variant.cost, workers)) ||
        item_count(problem, variant.tiling, {.kv_split = kv_split}) <= workers))
     launch = fixed;
   fill(schedule, {.order = {.section = min_of(section, max_of(1, heads)),

@@ -54,8 +54,8 @@ bool has_name(const AttentionForward& call, const KernelVariant& variant) {
   const bool any_tiling = call.tiling.q_rows == 0 && call.tiling.kv_rows == 0;
   return variant.head_dims() == HeadDims(call.problem) && variant.dtype == call.problem.dtype &&
          variant.serves(call.family) &&
-         (!call.family.empty() || variant.most_keys == 0 ||
-          call.problem.seq_kv <= variant.most_keys) &&
+         (!call.family.empty() || takes_keys(variant.most_keys, call.problem.seq_kv,
+                                             call.problem.mask.kind == MaskKind::listed)) &&
          (any_tiling || (variant.tiling.q_rows == call.tiling.q_rows &&
                          variant.tiling.kv_rows == call.tiling.kv_rows));
 }

@@ -31,6 +31,7 @@ constexpr Strides contiguous_strides(int64_t heads, int64_t length, int64_t head
 struct BoxExtent {
   int rows = 0;
   int panel_columns = 64;  // or 32
+  bool one_panel = false;  // at a time, not all of a row
 };
 
 }  // namespace sawtooth::kernels

@@ -56,7 +56,7 @@ class Consumer : ConsumerItem<Shape, Results> {
       }
       release_by_warp(shared_.hand.slot_empty[turn_ % work_slots]);
     }
-    if constexpr (std::is_same_v<Results, CopiedResults>) finish_copies();
+    if constexpr (std::is_same_v<Results, CopiedResults>) wait_until_written();
     // The turn that the last warpgroup has passed on is still open.
     if (takes_turns && warpgroup_ == 0) named_barrier_sync(turn_barrier(0), turn_threads);
   }

@@ -94,8 +94,8 @@ class ConsumerItem {
   __device__ void copy_out(const Output& output, const float (&factor)[rows_a_thread], int batch,
                            int head) const {
     const int warp = int(threadIdx.x % warpgroup_threads / 32);
-    copy_rows_out<Element>(results_, output, factor, warpgroup_ * 4 + warp,
-                           first_row_ + warp * copied_rows, head, batch);
+    copy_rows_out<Element, Shape::o_panels>(results_, output, factor, warpgroup_ * 4 + warp,
+                                            first_row_ + warp * copied_rows, head, batch);
   }
 
   const Arguments& arguments_;
@@ -109,7 +109,7 @@ class ConsumerItem {
   /// Leaves a piece of an item; true where this warp came last and has the whole now.
   __device__ bool merge(int pieces, Output& output, RowSoftmax& softmax) const {
     const PieceStore<Shape> store(arguments_, read(work().item.pieces.first),
-                                  int(threadIdx.x) - warpgroup_threads);
+                                  thread_number() - warpgroup_threads);
     return store.merge(read(work().item.pieces.own), pieces, output, softmax);
   }
 

@@ -11,6 +11,7 @@
 #include <cuda.h>
 
 #include "kernels/hopper/barrier.cuh"
+#include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/layout.hpp"
 #include "kernels/hopper/softmax.cuh"
 #include "kernels/mma/ptx.cuh"
@@ -131,60 +132,61 @@ __device__ inline void store_matrices(uint32_t to, const uint32_t (&from)[4]) {
                : "memory");
 }
 
-/// By one thread: the copies that it started have read shared memory.
-__device__ inline void wait_until_copies_have_read() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
-/// By all: those of this thread, if it started any, are done.
-__device__ inline void finish_copies() {
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-}
-
-/// Starts the copy of a box from shared memory; rows past the end of the tensor are not written.
-__device__ inline void store_tile(const CUtensorMap& map, uint32_t from, int32_t row, int32_t head,
-                                  int32_t batch) {
+/// Starts the copy of a panel from shared memory; rows and columns past the end of the tensor are
+/// not written.
+__device__ inline void store_panel(const CUtensorMap& map, uint32_t from, int32_t column,
+                                   int32_t row, int32_t head, int32_t batch) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.global.shared::cta.bulk_group [%0, {%2, %3, %2, %4, %5}], [%1];" ::
+      "cp.async.bulk.tensor.5d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::
           "l"(&map),
-      "r"(from), "r"(0), "r"(row), "r"(head), "r"(batch)
+      "r"(from), "r"(column), "r"(row), "r"(0), "r"(head), "r"(batch)
       : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
 /// By a warp, number `warp` of the consumers: its rows, times the factor of each, on their way to
-/// rows from `first_row` on.
-template <class Element, int Count>
+/// rows from `first_row` on. Shared memory has `AtOnce` panels of them at a time.
+template <class Element, int AtOnce, int Count>
 __device__ inline void copy_rows_out(const CopiedResults& results, const float (&output)[Count],
                                      const float (&factor)[rows_a_thread], int warp, int first_row,
                                      int head, int batch) {
   constexpr int head_dim = Count * warpgroup_threads / warpgroup_rows;
   constexpr int panel_bytes = copied_rows * swizzle_row_bytes;
   static_assert(panel_bytes % swizzle_group_bytes == 0);
-  constexpr int blocks_a_panel = panel_columns / 16;
+  constexpr int blocks_a_panel = panel_columns / 16, blocks = head_dim / 16;
+  constexpr int panels = (blocks + blocks_a_panel - 1) / blocks_a_panel;
   const int lane = threadIdx.x % 32;
   const bool leads = lane == 0;
-  const uint32_t tile = results.tile + warp * (head_dim / panel_columns * panel_bytes);
-  if (leads) wait_until_copies_have_read();
-  __syncwarp();
+  const uint32_t tile = results.tile + warp * (AtOnce * panel_bytes);
   const int row = lane % 16;
-  const uint32_t row_address = tile + row * swizzle_row_bytes;
+  const uint32_t tile_of_row = tile + row * swizzle_row_bytes;
   const uint32_t chunk = uint32_t(lane / 16) ^ uint32_t(row % 8);
 #pragma unroll
-  for (int block = 0; block < head_dim / 16; ++block) {
-    uint32_t words[4];
+  for (int first_panel = 0; first_panel < panels; first_panel += AtOnce) {
+    if (leads) wait_until_read();
+    __syncwarp();
+    const int end_panel = first_panel + AtOnce < panels ? first_panel + AtOnce : panels;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int first = 8 * block + 2 * i;
-      words[i] = TensorCore<Element>::pack(output[first] * factor[row_half(first)],
-                                           output[first + 1] * factor[row_half(first)]);
+    for (int block = first_panel * blocks_a_panel;
+         block < blocks && block < end_panel * blocks_a_panel; ++block) {
+      uint32_t words[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int first = 8 * block + 2 * i;
+        words[i] = TensorCore<Element>::pack(output[first] * factor[row_half(first)],
+                                             output[first + 1] * factor[row_half(first)]);
+      }
+      const uint32_t panel = tile_of_row + (block / blocks_a_panel - first_panel) * panel_bytes;
+      store_matrices(panel + (chunk ^ uint32_t(block % blocks_a_panel * 2)) * 16, words);
     }
-    const uint32_t of_block = uint32_t(block % blocks_a_panel * 2);
-    store_matrices(row_address + block / blocks_a_panel * panel_bytes + (chunk ^ of_block) * 16,
-                   words);
+    fence_before_copies();
+    __syncwarp();
+    if (!leads) continue;
+#pragma unroll
+    for (int panel = first_panel; panel < end_panel; ++panel)
+      store_panel(results.o, tile + (panel - first_panel) * panel_bytes, panel * panel_columns,
+                  first_row, head, batch);
+    commit_copies();
   }
-  fence_before_copies();
-  __syncwarp();
-  if (leads) store_tile(results.o, tile, first_row, head, batch);
 }
 
 }  // namespace sawtooth::kernels::hopper

@@ -103,7 +103,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::ctas_per_sm)
                   const __grid_constant__ CUtensorMap k_map,
                   const __grid_constant__ CUtensorMap v_map,
                   const __grid_constant__ CUtensorMap o_map,
-                  const __grid_constant__ ForwardArguments arguments) {
+                  const __grid_constant__
+                  typename SharedStorage<Shape>::Hand::Arguments arguments) {
   extern __shared__ unsigned char memory[];
   const uint32_t start = shared_address(memory);
   const uint32_t aligned =

@@ -31,17 +31,16 @@ __device__ inline void add_bytes(float* to, const float* from, uint32_t bytes) {
       : "memory");
 }
 
-/// The group has this thread's additions since the last one.
-__device__ inline void commit_additions() {
+/// The group has this thread's additions, and copies from shared memory, since the last one.
+__device__ inline void commit_copies() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-/// Waits until at most `Pending` of the youngest groups have not yet read their shared memory.
-template <int Pending>
+/// Waits until all groups of this thread have read their shared memory.
 __device__ inline void wait_until_read() {
-  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
-/// Waits until all have added.
-__device__ inline void wait_until_added() {
+/// Waits until all have written.
+__device__ inline void wait_until_written() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 

@@ -94,7 +94,8 @@ struct ShortShape : Base {
   static constexpr int q_boxes = Base::q_stages == 1 ? Base::consumers : 1;
   // Where a warpgroup has the registers, and its steps overlap: without overlap it gains nothing,
   // and nvcc 13.0 lets probabilities overwrite Q (notes.md).
-  static constexpr bool q_in_registers = CtasPerSm == 1 && Base::overlap != Overlap::none;
+  static constexpr bool q_in_registers =
+      CtasPerSm == 1 && Base::overlap != Overlap::none && Base::head_dim <= 160;
   static constexpr int ctas_per_sm = CtasPerSm;
   static constexpr int launch_registers = Base::launch_registers / CtasPerSm / 8 * 8;
   static constexpr int producer_registers = CtasPerSm == 1 ? Base::producer_registers : 32;
@@ -102,7 +103,9 @@ struct ShortShape : Base {
       CtasPerSm == 1 ? Base::consumer_registers
                      : ((Base::consumers + 1) * launch_registers - producer_registers) /
                            Base::consumers / 8 * 8;
-  static constexpr int o_bytes = Base::q_tile_bytes;  // of O on its way
+  // Of O on its way: a tile, or what is left of shared memory.
+  static constexpr int o_panels = Base::panels <= 3 ? Base::panels : 2;
+  static constexpr int o_bytes = Base::q_tile_bytes / Base::panels * o_panels;
 };
 
 /// Whether a worker's first item is that of its number; the backward pass has no such shape.

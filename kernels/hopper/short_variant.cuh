@@ -7,15 +7,20 @@
 
 namespace sawtooth::kernels::hopper {
 
-template <class Shape>
+/// `Listed`: with the kernel for lists of tiles.
+template <class Shape, bool Listed>
 KernelVariant short_variant(const char* family, const char* name, VariantSet set, int64_t most_keys,
                             const TileCost& cost) {
   KernelVariant row = hopper_row<Shape>(family, name, set, cost);
   row.function = reinterpret_cast<const void*>(&forward_short<Shape>);
   row.shared_bytes += Shape::o_bytes;
+  if constexpr (Listed) {
+    row.listed_function = reinterpret_cast<const void*>(&forward_short<ListedShape<Shape>>);
+    row.listed_shared_bytes = shared_bytes<ListedShape<Shape>> + Shape::o_bytes;
+  }
   row.ctas_per_sm = Shape::ctas_per_sm;
   row.fills_sm = Shape::ctas_per_sm == 1;
-  row.o_box = {copied_rows};
+  row.o_box = {.rows = copied_rows, .one_panel = true};
   row.most_keys = most_keys;
   return row;
 }
@@ -32,7 +37,8 @@ KernelVariant short_variant(const char* family, const char* name, VariantSet set
                                                    kv_rows, stages, hopper::Overlap::overlap>,     \
                                      ctas>;                                                        \
     static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer");                     \
-    return hopper::short_variant<Shape>(families::family, #type "_" #name, VariantSet::set,        \
-                                        most_keys, {{us, ns}, {masked_us, masked_ns}, alone});     \
+    return hopper::short_variant<Shape, takes_lists(families::family, #name)>(                     \
+        families::family, #type "_" #name, VariantSet::set, most_keys,                             \
+        {{us, ns}, {masked_us, masked_ns}, alone});                                                \
   }                                                                                                \
   }

@@ -48,7 +48,7 @@ CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorEx
   constexpr int wide_panel = 64;     // elements: rows of 128 bytes, the widest swizzle
   const int panel_columns = box_extent.panel_columns;
   const cuuint64_t panel_bytes = cuuint64_t(panel_columns) * element;
-  const bool full_panels = extent.head_dim % panel_columns == 0;
+  const bool full_panels = !box_extent.one_panel && extent.head_dim % panel_columns == 0;
   const cuuint64_t columns = cuuint64_t(full_panels ? panel_columns : extent.head_dim);
   const cuuint64_t panels = cuuint64_t(extent.head_dim) / columns;
   const cuuint64_t sizes[dimensions] = {columns, cuuint64_t(extent.rows), panels,

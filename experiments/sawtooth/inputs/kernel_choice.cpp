@@ -95,7 +95,7 @@ struct ServingKernel {
 // Kernels of the family; without a name those that choose_variant() (kernels/attention/choice.cpp)
 // has to choose from: made for the GPU, else of one family.
 std::vector<ServingKernel> serving_kernels(std::string_view family, const Problem& problem,
-                                           const GpuFile& gpu) {
+                                           const GpuFile& gpu, bool listed = false) {
   const int64_t shared_bytes = gpu.profile.shared_memory_block_bytes.value_or(0);
   std::vector<ServingKernel> of_this_gpu, of_any;
   for (const kernels::VariantRow& row : rows_of(problem.pass)) {
@@ -107,7 +107,7 @@ std::vector<ServingKernel> serving_kernels(std::string_view family, const Proble
         });
     const bool asked = family.empty()
                            ? row.set != kernels::VariantSet::study &&
-                                 (choice.most_keys == 0 || problem.seq_kv <= choice.most_keys)
+                                 kernels::takes_keys(choice.most_keys, problem.seq_kv, listed)
                            : row.family == family;
     if (!asked || !measured || row.head_dims != kernels::HeadDims(problem) ||
         !is_offered(row, problem.pass) || !choice.serves(problem.dtype) ||
@@ -126,7 +126,7 @@ ServingKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu,
                                    const NamedMask& mask = {}) {
   ServingKernel chosen{};
   double least_us = std::numeric_limits<double>::infinity();
-  for (const ServingKernel& kernel : serving_kernels("", problem, gpu)) {
+  for (const ServingKernel& kernel : serving_kernels("", problem, gpu, !mask.listed.empty())) {
     if (!takes_mask(*kernel.row, problem, mask)) continue;
     // Lists of tiles are known once the tile is.
     const bool known = kernel.cost.measured() && mask.listed.empty();

@@ -25,7 +25,7 @@ class DqWriter {
       }
       shared_.hand.slot_empty[ring.stage].arrive();
     }
-    wait_until_added();
+    wait_until_written();
   }
 
  private:
@@ -51,9 +51,9 @@ class DqWriter {
       }
       add_bytes(to + part * dq_part_floats, shared_.dq[part],
                 Shape::dq_floats(part) * sizeof(float));
-      commit_additions();
+      commit_copies();
     }
-    wait_until_read<0>();
+    wait_until_read();
 #pragma unroll
     for (int part = 0; part < Shape::consumers; ++part) shared_.dq_empty[part].arrive();
     parity_ ^= 1;
@@ -80,7 +80,7 @@ class DqWriter {
       wait_for_note();
       seen_ = load_relaxed(turn_of(shared_.notes[note_.stage]));
     }
-    wait_until_added();
+    wait_until_written();
     fence_before_additions();
     fence_acquire_release();
     store_relaxed(turn, own + 1);
