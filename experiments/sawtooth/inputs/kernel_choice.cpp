@@ -49,7 +49,7 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
 }
 
 bool uses_features(Keys keys) {
-  if (keys.head_dim_v == keys.head_dim) keys.head_dim_v.reset();
+  keys.head_dim_v.reset();  // some kernels have two widths
   if (keys.ring == 1) keys.ring.reset();
   if (!keys.mask.listed.empty()) keys.mask = {};  // some kernels take lists of tiles
   bool used = false;

@@ -1,7 +1,10 @@
 // The tile of a point that names none. tests/kernels/variant_list_test.cpp holds the list against
 // the kernels that are built.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "kernels/attention/variants.hpp"
 #include "tests/experiments/sawtooth/inputs/given.hpp"
 
 namespace sawtooth::experiments {
@@ -32,6 +35,23 @@ TEST(TileChoice, LeavesTilesThatAreNamedAndSimulatesUsualOne) {
   EXPECT_EQ(tile("a100-sxm-40gb", {{"dtype", "fp32"}, {"head-dim", "128"}}), "64x32");
   EXPECT_EQ(tile("gb10", {{"dtype", "fp32"}, {"head-dim", "128"}}), "64x64");
   EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"system", "flash-attention-3"}}), "192x192");
+}
+
+TEST(TileChoice, IsThatOfAKernelForTwoHeadDimsWhereThereIsOne) {
+  const auto kernel = [](const std::string& head_dim) {
+    return test::point_of({{"head-dim", head_dim}}, {{"gpu", "h200"}, {"seq", "1024"}})
+        .text("kernel");
+  };
+#if defined(SAWTOOTH_HAVE_KERNELS)
+  const bool built =
+      std::ranges::any_of(kernels::kernel_variants(), [](const kernels::KernelVariant& one) {
+        return one.head_dims() == kernels::HeadDims(192, 128);
+      });
+#else
+  const bool built = true;  // a program without kernels predicts all
+#endif
+  EXPECT_EQ(!kernel("192/128").empty(), built);
+  EXPECT_EQ(kernel("576/512"), "");
 }
 
 TEST(TileChoice, HasTilesOfItsOwnForTheBackwardPass) {
