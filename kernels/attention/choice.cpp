@@ -65,11 +65,12 @@ std::pair<int, double> slowness(const AttentionForward& call, const KernelVarian
                                 const DeviceLimits& device) {
   constexpr int hopper = 90;
   if (variant.compute_capability != 0) {
+    if (call.problem.mask.kind == MaskKind::listed)
+      return {0, double(place_for_lists(variant.family))};
     // Without a known cost: the only tile of a head dim.
-    const bool known = variant.cost.measured() && call.problem.mask.kind != MaskKind::listed;
-    const double us =
-        known ? estimated_us(call.problem, variant.tiling, variant.cost, max_of(1, device.sms))
-              : std::numeric_limits<double>::infinity();
+    const double us = variant.cost.measured() ? estimated_us(call.problem, variant.tiling,
+                                                             variant.cost, max_of(1, device.sms))
+                                              : std::numeric_limits<double>::infinity();
     return {0, us};
   }
   // 1 to 13 % faster than mma with the same tile at two and three CTAs an SM, on one H200

@@ -73,10 +73,9 @@ constexpr bool takes_packed(std::string_view family, std::string_view name) {
 }
 
 /// Whether the row has a kernel for lists of tiles too: of tiles that divide blocks of 128 rows and
-/// keys. At head dim 64 two CTAs an SM are 6 to 11 % faster than one with twice the keys
-/// (kernels/hopper/README.md).
+/// keys.
 constexpr bool takes_lists(std::string_view family, std::string_view name) {
-  return (family == families::hopper && name == "d128") ||
+  return (family == families::hopper && (name == "d64_q128" || name == "d128")) ||
          (family == families::hopper_short && name == "d64") ||
          (family == families::mma && (name == "d64_128x128" || name == "d128_128x64"));
 }
@@ -85,6 +84,12 @@ constexpr bool takes_lists(std::string_view family, std::string_view name) {
 /// Of lists of tiles it serves any number: a head dim has one kernel for them.
 constexpr bool takes_keys(int64_t most_keys, int64_t keys, bool listed) {
   return most_keys == 0 || listed || keys <= most_keys;
+}
+
+/// Less is better, among rows that take lists: at head dim 64 two CTAs an SM are 6 to 11 % faster
+/// than one with twice the keys (kernels/hopper/README.md).
+constexpr int place_for_lists(std::string_view family) {
+  return family == families::hopper_short ? 0 : 1;
 }
 
 struct VariantRow {

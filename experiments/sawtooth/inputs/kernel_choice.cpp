@@ -129,10 +129,10 @@ ServingKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu,
   for (const ServingKernel& kernel : serving_kernels("", problem, gpu, !mask.listed.empty())) {
     if (!takes_mask(*kernel.row, problem, mask)) continue;
     // Lists of tiles are known once the tile is.
-    const bool known = kernel.cost.measured() && mask.listed.empty();
-    const double us =
-        known ? kernels::estimated_us(problem, kernel.row->tiling, kernel.cost, gpu.profile.sms)
-              : std::numeric_limits<double>::infinity();
+    const double us = !mask.listed.empty()     ? kernels::place_for_lists(kernel.row->family)
+                      : kernel.cost.measured() ? kernels::estimated_us(problem, kernel.row->tiling,
+                                                                       kernel.cost, gpu.profile.sms)
+                                               : std::numeric_limits<double>::infinity();
     if (chosen.row != nullptr && !(us < least_us)) continue;
     chosen = kernel;
     least_us = us;

@@ -64,7 +64,8 @@ def attention(
     by default.
 
     `lists`, instead of a mask: (begin, entries) or (begin, entries, spans) without gaps on q's device,
-    in tiles of `tile_q` and `tile_kv` rows, which are given too. Q tile t sees the K/V tiles of entries
+    in tiles of `tile_q` and `tile_kv` rows, which are given too (fastest on Hopper: 128 and 64 at head
+    dim 64, 128 and 128 at 128). Q tile t sees the K/V tiles of entries
     begin[t] to begin[t + 1] - 1: twice a tile's number, ascending, plus 1 where some row of the Q tile
     does not see all of its keys, or it has fewer than tile_kv. There row i sees the keys [b, e) of the
     two ranges spans[i] = (b, e, b, e), without spans all. begin is int64, the others int32.
