@@ -104,9 +104,9 @@ struct AttentionForward {
   const void* v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; may be null
-  // Of a mask of kind `listed`, in tiles of `tiling`, which is named then. Head dims 64 and 128
-  // take them, with the families and tiles of takes_lists() (variant_list.hpp), without packed
-  // sequences and running results.
+  // What a mask of kind `listed` lets Q tiles see, in tiles of `tiling`, which is named then. Head
+  // dims 64 and 128 take it, with the families and tiles of takes_lists() (variant_list.hpp),
+  // without packed sequences and running results.
   BlockLists lists;
   PackedRows packed;
   Running running;  // then `lse` is null, and `o`, the sum so far rounded, may be

@@ -81,7 +81,7 @@ constexpr bool takes_lists(std::string_view family, std::string_view name) {
 }
 
 /// Whether a call that names no family may get a row that serves `most_keys` keys (0: any number).
-/// Of lists of tiles it serves any number: a head dim has one kernel for them.
+/// Lists of tiles may have any number: their kernels are chosen by place_for_lists().
 constexpr bool takes_keys(int64_t most_keys, int64_t keys, bool listed) {
   return most_keys == 0 || listed || keys <= most_keys;
 }

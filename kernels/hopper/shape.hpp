@@ -103,7 +103,7 @@ struct ShortShape : Base {
       CtasPerSm == 1 ? Base::consumer_registers
                      : ((Base::consumers + 1) * launch_registers - producer_registers) /
                            Base::consumers / 8 * 8;
-  // Of O on its way: a tile, or what is left of shared memory.
+  // What O needs on its way: a tile, or what is left of shared memory.
   static constexpr int o_panels = Base::panels <= 3 ? Base::panels : 2;
   static constexpr int o_bytes = Base::q_tile_bytes / Base::panels * o_panels;
 };

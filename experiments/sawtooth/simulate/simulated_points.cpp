@@ -69,7 +69,7 @@ Work work_of(const Problem& problem, const sim::Request& request) {
           heads * (q + kv / double(problem.heads_per_kv_head()))};
 }
 
-/// Of all sequences.
+/// The same over all sequences.
 Work work_of(const sim::Request& request) {
   if (request.sequences.lengths == nullptr) return work_of(request.problem, request);
   Work all;
