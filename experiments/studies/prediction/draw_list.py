@@ -3,10 +3,10 @@
 
     draw_list.py --seed N --problems 48 --step 512 --families mma hopper > LIST.ini
 
-Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads, D = 64 and
-128, no mask, causal, windows), schedules from all that the kernels can run; each problem has three, so that changes
-of schedule can be judged. Two problems in three have K/V of more than half an L2 in front of a wave. Lengths of the
-lists that were measured are not drawn. The same seed gives the same list. Standard library only.
+Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, of hopper-short 512 to 8K in
+batches; 1 to 32 heads; no mask, causal, windows; --pass), schedules from all that the kernels can run; each problem has
+three, so that changes of schedule can be judged. Two problems in three have K/V of more than half an L2 in front of a
+wave. Lengths of the lists that were measured are not drawn. The same seed gives the same list. Standard library only.
 """
 
 import argparse
@@ -19,20 +19,33 @@ DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
 KIB = 1024
 MIB = 1024 * KIB
 HALF_L2 = 30 * MIB  # of an H200
-SHORTEST = 4 * KIB  # of the lengths that predictions are judged on
-LONGEST = 256 * KIB
+SPANS = {"hopper-short": (512, 8 * KIB)}  # lengths that a family is judged on,
+SPAN = (4 * KIB, 256 * KIB)  # and all others
 ELEMENT_BYTES = 2
 SCHEDULES_A_PROBLEM = 3
 MOST_TRIES = 100_000  # a problem; where lengths are left, thousands are enough
 MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s, unless told otherwise
 
-# (tile-kv, ctas-per-sm) of kernels/mma for tiles of 128 queries, and what an SM holds of each
+# (tile-q, tile-kv, CTAs an SM) that are drawn, by pass, family and head dim; a grid has as many CTAs an SM as fit
 # (experiments/profiles/kernels).
-KERNELS = {64: ((128, 1), (128, 2), (64, 1), (64, 2)), 128: ((64, 1), (64, 2), (128, 1))}
-CTAS_UNDER_GRID = {(64, 128): 2, (64, 64): 2, (128, 64): 2, (128, 128): 1}
-
-# (tile-q, tile-kv) of kernels/hopper, of which an SM holds one CTA.
-HOPPER = {64: ((192, 128), (128, 128)), 128: ((128, 128), (128, 176))}
+TILES = {
+    ("forward", "mma"): {
+        64: ((128, 128, 1), (128, 128, 2), (128, 64, 1), (128, 64, 2)),
+        128: ((128, 64, 1), (128, 64, 2), (128, 128, 1)),
+    },
+    ("forward", "hopper"): {
+        64: ((192, 128, 1), (128, 128, 1)),
+        128: ((128, 128, 1), (128, 176, 1)),
+    },
+    ("forward", "hopper-short"): {64: ((128, 64, 2),)}
+    | {head_dim: ((128, 128, 1),) for head_dim in (96, 112, 128)}
+    | {head_dim: ((128, 64, 1),) for head_dim in (160, 192, 256)},
+    ("backward", "mma"): {
+        64: ((64, 128, 1), (64, 128, 2), (64, 64, 2)),
+        128: ((64, 128, 1), (64, 64, 2), (32, 64, 2)),
+    },
+    ("backward", "hopper"): {64: ((128, 128, 1),), 128: ((64, 128, 1),)},
+}
 
 
 def known_lengths():
@@ -53,26 +66,28 @@ def pick(source, weighted):
     return source.choices(list(weighted), list(weighted.values()))[0]
 
 
-def draw_problem(source, long_kv, known_lengths, options):
+def draw_problem(source, family, long_kv, known_lengths, options):
     mask = pick(source, {"none": 9, "causal": 9, "window": 4})
-    head_dim = pick(source, {64: 1, 128: 1})
+    head_dim = source.choice(list(TILES[options.of_pass, family]))
     row_bytes = 2 * head_dim * ELEMENT_BYTES  # of K and V
+    shortest, longest = SPANS.get(family, SPAN)
     for _ in range(MOST_TRIES):
         heads = pick(source, {1: 6, 2: 1, 4: 1, 8: 1, 16: 1, 32: 1})
         kv_heads = heads // 4 if heads >= 4 and source.random() < 0.25 else heads
+        batch = source.choice((1, 4, 8, 32)) if family in SPANS else 1
         # Evenly by factors.
-        steps = SHORTEST / options.step * (LONGEST / SHORTEST) ** source.random()
+        steps = shortest / options.step * (longest / shortest) ** source.random()
         length = round(steps) * options.step
         pairs = length**2 * (1 if mask == "none" else 0.5)
-        kv_bytes = kv_heads * length * row_bytes
-        if length in known_lengths or 4 * heads * head_dim * pairs > options.most_flop:
-            continue
-        if (kv_bytes > HALF_L2) != long_kv:
+        flop = 4 * batch * heads * head_dim * pairs * (2.5 if options.of_pass == "backward" else 1)
+        kv_bytes = batch * kv_heads * length * row_bytes
+        if length in known_lengths or flop > options.most_flop or (kv_bytes > HALF_L2) != long_kv:
             continue
         if mask == "window":
             share = 0.25 + 0.5 * source.random()
-            mask = f"window:{max(1, round(length / KIB * share))}K"
+            mask = f"window:{as_written(max(1, round(length / KIB * share * 4)) * KIB // 4)}"
         problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
+        problem |= {"batch": batch} if batch > 1 else {}
         return problem if kv_heads == heads else problem | {"kv-heads": kv_heads}
     sys.exit(
         f"draw_list.py: no length is left for mask = {mask}, head-dim = {head_dim} with K/V "
@@ -80,27 +95,26 @@ def draw_problem(source, long_kv, known_lengths, options):
     )
 
 
-def draw_schedule(source, problem, family):
-    head_dim, heads = problem["head-dim"], problem["heads"]
+def draw_schedule(source, problem, family, of_pass):
+    tiles, heads = TILES[of_pass, family][problem["head-dim"]], problem["heads"]
     launch = pick(source, {"static": 4, "dynamic": 3, "grid": 3})
-    if family == "hopper":
-        tile_q, tile_kv = source.choices(HOPPER[head_dim])[0]
-        schedule = {"kernel": family, "tile-q": tile_q, "tile-kv": tile_kv, "launch": launch}
-    else:
-        tile_kv, ctas = source.choices(KERNELS[head_dim])[0]
-        schedule = {"tile-kv": tile_kv, "launch": launch}
-        schedule["ctas-per-sm"] = CTAS_UNDER_GRID[head_dim, tile_kv] if launch == "grid" else ctas
+    tile_q, tile_kv, ctas = source.choice(tiles)
+    if launch == "grid":
+        ctas = max(most for *tile, most in tiles if tile == [tile_q, tile_kv])
+    schedule = {"kernel": family, "tile-q": tile_q, "tile-kv": tile_kv}
+    schedule |= {"launch": launch, "ctas-per-sm": ctas}
+    forward = of_pass == "forward"
     scans = {"linear": 3, "sawtooth": 3, "reverse": 1}
-    if launch != "grid":
+    if launch != "grid" and forward:
         scans["attach"] = 1
     schedule["scan"] = pick(source, scans)
     if problem["mask"] != "none":
         schedule["q-order"] = pick(source, {"ascending": 1, "descending": 1})
-    if launch != "grid":
+    if launch != "grid" and forward:
         schedule["prefetch"] = pick(source, {0: 6, 2: 1, 8: 1})
     if heads > 1:
         sizes = [size for size in (1, 2, 4, 8, 16, 32) if size <= heads]
-        schedule["section"] = source.choices(sizes)[0]
+        schedule["section"] = source.choice(sizes)
     return schedule
 
 
@@ -114,6 +128,9 @@ def main():
     parser.add_argument(
         "--families", nargs="*", default=["mma"], help="of the kernels, a problem each in turn"
     )
+    parser.add_argument(
+        "--pass", dest="of_pass", choices=("forward", "backward"), default="forward"
+    )
     options = parser.parse_args()
     known = known_lengths()
     source = random.Random(options.seed)
@@ -124,14 +141,14 @@ def main():
 # is one of a list that was measured before.
 experiment = judgement
 gpu = h200
-tile-q = 128"""
+pass = {options.of_pass}"""
     )
     printed = []
     for number in range(options.problems):
-        problem = draw_problem(source, number % 3 < 2, known, options)
         family, schedules = options.families[number % len(options.families)], []
+        problem = draw_problem(source, family, number % 3 < 2, known, options)
         while len(schedules) < SCHEDULES_A_PROBLEM:
-            schedule = draw_schedule(source, problem, family)
+            schedule = draw_schedule(source, problem, family, options.of_pass)
             if schedule not in schedules:
                 schedules.append(schedule)
         for letter, schedule in zip("abc", schedules):
