@@ -15,6 +15,10 @@ predict h200 drawn_h200
 for family in hopper mma; do
   judge "H200, development, kernels/$family" h200 h200/backward/drawn kernel=$family
 done
+predict again drawn_again
+for family in hopper mma; do
+  judge "H200, drawn, kernels/$family" again h200/backward/drawn_again kernel=$family
+done
 predict first first
 judge "H200, first launches" first h200/backward/first
 predict separate separate --gpu h100-sxm

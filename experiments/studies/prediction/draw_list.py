@@ -101,8 +101,8 @@ def draw_schedule(source, problem, family, of_pass):
     tile_q, tile_kv, ctas = source.choice(tiles)
     if launch == "grid":
         ctas = max(most for *tile, most in tiles if tile == [tile_q, tile_kv])
-    schedule = {"kernel": family, "tile-q": tile_q, "tile-kv": tile_kv}
-    schedule |= {"launch": launch, "ctas-per-sm": ctas}
+    schedule = {"kernel": family, "tile-q": tile_q, "tile-kv": tile_kv, "launch": launch}
+    schedule["ctas-per-sm"] = ctas
     forward = of_pass == "forward"
     scans = {"linear": 3, "sawtooth": 3, "reverse": 1}
     if launch != "grid" and forward:
@@ -128,16 +128,15 @@ def main():
     parser.add_argument(
         "--families", nargs="*", default=["mma"], help="of the kernels, a problem each in turn"
     )
-    parser.add_argument(
-        "--pass", dest="of_pass", choices=("forward", "backward"), default="forward"
-    )
+    passes = dict.fromkeys(of_pass for of_pass, _ in TILES)
+    parser.add_argument("--pass", dest="of_pass", choices=passes, default="forward")
     options = parser.parse_args()
     known = known_lengths()
     source = random.Random(options.seed)
 
     print(
-        f"""# Points drawn by draw_list.py --seed {options.seed} --problems {options.problems}, before any of them was
-# measured, to judge models that were frozen before. No parameter and no mechanism is set from them. No length
+        f"""# Points drawn by draw_list.py {" ".join(sys.argv[1:])}, before
+# any of them was measured, to judge models that were frozen before. No parameter and no mechanism is set from them. No length
 # is one of a list that was measured before.
 experiment = judgement
 gpu = h200

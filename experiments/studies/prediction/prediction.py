@@ -53,8 +53,9 @@ COUNTERS = {
 STATISTICS = "count median ninety worst covered half_width pairs order".split()
 AGREE = 0.05  # launches of a point agree where their DRAM reads differ by less
 JUDGES = "families_sixth"
-LAST = (JUDGES, "families_seventh")  # of each GPU
-SINCE = ("families_seventh",)  # measured with kernels/hopper as it is
+SINCE = ("families_seventh", "families_eighth", "families_short")  # with today's kernels/hopper
+# Of each GPU, by the last of them, and of the kernels for short sequences.
+LAST = {JUDGES: (JUDGES,), SINCE[1]: SINCE[:2], SINCE[2]: SINCE[2:]}
 MODEL, *SIMPLER = ("timed", "halves"), ("lockstep", "halves"), ("lockstep", "lru")
 SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
 
@@ -126,14 +127,16 @@ def compare(program, name, folder, model=MODEL):
 
 
 def judge(program, name):
-    """Rows of FIGURES of one list. What the program says of its models follows from the last list of each GPU."""
+    """Rows of FIGURES of one list. What the program says of its models follows from the last lists of each GPU."""
     summary, errors = compare(program, name, BUILD / name)
-    library = LISTS[name][2] == "library"
-    if library or name in LAST:
-        judged.record(judged.judgements(errors, "forward", name, name if library else None))
-    for model in SIMPLER if name in LAST else ():
-        _, simpler = compare(program, name, BUILD / name / "-".join(model), model)
-        judged.record(judged.judgements(simpler, "forward", name))
+    kernels = LISTS[name][2]
+    if kernels == "library":
+        judged.record(judged.judgements(errors, "forward", name, name))
+    for model in (MODEL, *SIMPLER) if name in LAST else ():
+        of = lambda last: compare(program, last, BUILD / last / "-".join(model), model)[1]
+        rows = [row for last in LAST[name] for row in of(last)]
+        one = None if "," in kernels else kernels
+        judged.record(judged.judgements(rows, "forward", ", ".join(LAST[name]), one))
     return figures(name, summary, errors)
 
 
