@@ -40,12 +40,11 @@ constexpr int64_t mib = int64_t{1} << 20;
 // (tests/kernels/automatic_test.cpp). hopper-short at head dims 64 and 128, and sections of 16 MiB
 // (head dim 256 too), where an H100's L2 keeps no more: experiments/data/h100/race/schedules.csv.
 // hopper-short at the others under a mask: as hopper; 158 and 136 us from the first K/V tile and
-// from the diagonal at head dim 192, 32 x 16 heads of 512 keys, and two or three sections of a wave
-// each take up to 1.17 times as long as one of 40 MiB. The others: the
-// launches of experiments/data/h200/orders/schedules.csv, where a grid is within 2 % of the fastest
-// and needs no state. With a mask heads share a section, so that the longest items of all of them
-// come first: a head at a time is as fast over many waves (measured, 0.3 %), and predicted to take
-// up to 1.5 times as long over two.
+// from the diagonal at head dim 192, 32 x 16 heads of 512 keys, and sections of a wave each take up
+// to 1.17 times as long as one of 40 MiB. The others: experiments/data/h200/orders/schedules.csv,
+// where a grid is within 2 % of the fastest and needs no state. With a mask heads share a section,
+// so that the longest items of all of them come first: a head at a time is as fast over many waves
+// (measured, 0.3 %), and predicted to take up to 1.5 times as long over two.
 constexpr auto rules = std::to_array<Rule>({
     {families::hopper, 256, true, 0, dynamic, reverse, descending, 16 * mib},
     {families::hopper, 0, true, 0, dynamic, reverse, descending, 32 * mib},
@@ -121,12 +120,26 @@ int64_t filling_section(const Problem& problem, const KernelVariant& variant, in
   return heads;
 }
 
+/// Where additions are ordered items begin with the shortest, so short ones at the end cost least:
+/// the most parts whose items have eight steps in the mean. 12.4 and 10.6 ms with two heads a part
+/// and one at head dim 128, causal, 4 x 32 query heads on 8 of 8K keys, and 614 and 828 us at head
+/// dim 64, 16 x 32 on 4 of 1K (an H200).
+int64_t ordered_parts(const Problem& problem, const Tiling& tiling) {
+  constexpr int64_t least_steps = 8;
+  const int64_t group = problem.heads_per_kv_head();
+  const int64_t of_head = q_tiles(problem, tiling) / (problem.mask.kind == MaskKind::none ? 1 : 2);
+  int64_t parts = group;
+  while (parts > 1 && (group % parts != 0 || group / parts * of_head < least_steps)) --parts;
+  return parts;
+}
+
 /// Backward: so many parts of a group of query heads that workers have enough items. Without a mask
 /// at most a tenth of the last wave idles; with one items differ in length, and there are 10 for 3
 /// workers. Of 34 shapes these are at least 0.98 x as fast as cuDNN, one part 0.12 x
 /// (experiments/data/h200/backward/parts.csv).
-int64_t group_parts(const Problem& problem, const Tiling& tiling, int64_t workers) {
+int64_t group_parts(const Problem& problem, const Tiling& tiling, int64_t workers, Dq dq) {
   if (problem.pass == Pass::forward || has_no_query(problem)) return 1;
+  if (dq == Dq::ordered) return ordered_parts(problem, tiling);
   const int64_t group = problem.heads_per_kv_head();
   for (int64_t parts = 1; parts < group; ++parts) {
     const int64_t items = problem.batch * problem.kv_heads * parts * kv_tiles(problem, tiling);
@@ -175,11 +188,16 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
   const Rule& rule = rule_for(problem, variant);
   const int64_t workers = resident_workers(variant, device, ctas_per_sm);
   int64_t kv_split = schedule.kv_split;
-  if (kv_split == 0)
-    kv_split = schedule.order.list != nullptr ? 1 : group_parts(problem, variant.tiling, workers);
+  if (kv_split == 0 && schedule.order.list != nullptr) kv_split = 1;
+  if (kv_split == 0) kv_split = group_parts(problem, variant.tiling, workers, schedule.dq);
   const int64_t heads = problem.batch * problem.item_heads(problem.pass) * kv_split;
+  const bool ordered = schedule.dq == Dq::ordered;
   int64_t section = 1;
-  if (rule.section_bytes > 0 && !has_no_query(problem)) {
+  if (ordered) {
+    // An item may add when the one before it has, so items of several heads begin at once: 3237 and
+    // 2655 us in sections of one and of four at head dim 128, 4 x 16 heads of 4K keys.
+    section = filling_section(problem, variant, workers);
+  } else if (rule.section_bytes > 0 && !has_no_query(problem)) {
     section = auto_section(problem, rule.section_bytes) * kv_split;
     section = problem.pass == Pass::backward
                   ? max_of(section, filling_section(problem, variant, workers))
@@ -190,12 +208,8 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
   // Each K/V tile begins at its diagonal, so the last tiles first add to dQ in turn without a wait
   // (FlashAttention-3's shortest first): 2881 instead of 4489 us at head dim 128, causal, 8K
   // (experiments/data/h200/backward/hopper_times.csv).
-  const bool ordered = schedule.dq == Dq::ordered, masked = problem.mask.kind != MaskKind::none;
-  const bool shortest_first = ordered && masked;
-  // Without a mask tickets are drawn two items ahead, so that items begin out of order and wait: a
-  // variant took 8382 us with tickets and 5993 as a grid at head dim 128, 5447 and 3590 at 64, 8K
-  // (the same file, run 4).
-  LaunchId launch = ordered && !masked ? grid : rule.launch;
+  const bool shortest_first = ordered && problem.mask.kind != MaskKind::none;
+  LaunchId launch = rule.launch;
   if (launch == balanced) launch = last_wave_launch(problem, variant, workers);
   // One section of short sequences at head dims 192 and 256 ends 3 to 15 % sooner with tickets.
   // Where each CTA has one item a ticket tells it nothing: 8.8 and 11.2 us at head dim 64, 48 items

@@ -25,7 +25,7 @@ class ScanWarp {
 
   __device__ void run() {
     wait_for_launch_before();
-    shared_.scan_steps = 0;
+    atomicExch(&shared_.scan_steps, 0u);
     for (shared_.scan_ring = {};; shared_.scan_ring.advance()) {
       shared_.slot_full[shared_.scan_ring.stage].wait(shared_.scan_ring.parity);
       auto& work = shared_.slots[shared_.scan_ring.stage];
@@ -62,7 +62,7 @@ class ScanWarp {
         leave_note(shared_.steps[slot], work, head, step, tile);
       }
       shared_.step_full[slot].arrive();
-      ++shared_.scan_steps;
+      atomicAdd(&shared_.scan_steps, 1u);
       announce_step(work.item, forward ? step : head * int(work.scan.tiles) + step, tile);
       if constexpr (forward) {
         if (arguments().schedule.prefetch > 0) prefetch_step(work, step);

@@ -55,12 +55,11 @@ class SchedulerWarp {
   }
 
   /// Waits until the items before have few tiles left: a ticket drawn earlier would bind an item to
-  /// a CTA that is not free for long. The scan counts its steps already, so its code stays as it
-  /// is.
+  /// a CTA that is not free for long.
   __device__ void wait_for_end_of_items() const {
     constexpr unsigned poll_ns = 100;
-    const auto* named = const_cast<const volatile uint32_t*>(&shared_.scan_steps);
-    while (int32_t(shared_.scratch.steps - *named) > ticket_lead_tiles) __nanosleep(poll_ns);
+    while (int32_t(shared_.scratch.steps - atomicAdd(&shared_.scan_steps, 0u)) > ticket_lead_tiles)
+      __nanosleep(poll_ns);
   }
 
   /// All that is known of item `slot.item.index` before it starts. Every step reads what it needs
@@ -156,8 +155,9 @@ class SchedulerWarp {
     const Problem& problem = shared_.arguments.problem;
     scratch.steps = 0;
     constexpr int64_t few_rows = 2 * ticket_lead_tiles * (forward ? Shape::kv_rows : Shape::q_rows);
-    scratch.draws_late = problem.mask.kind != MaskKind::none &&
-                         (forward ? problem.seq_kv : problem.seq_q) > few_rows;
+    scratch.draws_late = (problem.mask.kind != MaskKind::none &&
+                          (forward ? problem.seq_kv : problem.seq_q) > few_rows) ||
+                         (!forward && schedule().dq == Dq::ordered);
     scratch.ranks = item_tiles(problem, Shape::tiling(), pass);
     forget_registers();
     if constexpr (Hand::packed) {

@@ -95,7 +95,7 @@ struct HandOver {
   Slot slots[work_slots];
   SchedulerScratch scratch;
   RingPosition<work_slots> scan_ring;  // where the scan stands
-  uint32_t scan_steps;                 // steps that it has named
+  uint32_t scan_steps;                 // that it has named; atomic: the scheduler reads it
   Note steps[step_slots];
   // A copy for the producer, whose few registers it would otherwise fill with loop constants.
   Arguments arguments;

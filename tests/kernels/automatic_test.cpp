@@ -278,13 +278,14 @@ std::map<Shape, std::map<std::string, double>> backward_shapes(const std::string
   return shapes;
 }
 
-Schedule backward_schedule(const Shape& shape, int64_t kv_split) {
+Schedule backward_schedule(const Shape& shape, int64_t kv_split, Dq dq = Dq::atomic) {
   const auto& [batch, heads, kv_heads, seq, head_dim, mask] = shape;
   AttentionForward call =
       square(batch, heads, seq, head_dim, mask == "none" ? MaskKind::none : MaskKind::causal);
   call.problem.kv_heads = kv_heads;
   call.problem.pass = Pass::backward;
   call.schedule.kv_split = kv_split;
+  call.schedule.dq = dq;
   const KernelVariant* variant =
       find_variant(head_dim, ElementType::bf16, {0, 0}, families::hopper, Pass::backward);
   return complete_schedule(call.schedule, call.problem, *variant, h200, 0);
@@ -309,6 +310,24 @@ TEST_F(HopperSchedule, PartsGroupsOfTheBackwardPassThatLeaveSmsIdle) {
     ASSERT_TRUE(ratios.contains(parts)) << parts;
     EXPECT_GE(ratios.at(parts), 0.98) << parts << " of " << std::get<1>(shape);
     for (const auto& [other, ratio] : ratios) EXPECT_GE(ratios.at(parts), 0.93 * ratio) << other;
+  }
+}
+
+// Of two cards: a file's last row of a schedule counts.
+TEST_F(HopperSchedule, OrdersAdditionsOverSectionsAndPartsThatAreNearTheFastest) {
+  const auto shapes = backward_shapes("ordered_times.csv", "schedule", "ratio");
+  EXPECT_EQ(shapes.size(), 23u);
+  for (const auto& [shape, ratios] : shapes) {
+    const Schedule chosen = backward_schedule(shape, 0, Dq::ordered);
+    EXPECT_EQ(chosen.launch, launch_id<DynamicLaunch>);
+    const std::string schedule = "dynamic section=" + std::to_string(chosen.order.section) +
+                                 " kv-split=" + std::to_string(chosen.kv_split);
+    ASSERT_TRUE(ratios.contains(schedule)) << schedule << " " << std::get<3>(shape);
+    for (const auto& [other, ratio] : ratios) {
+      if (other != "atomic") {
+        EXPECT_GE(ratios.at(schedule), 0.96 * ratio) << other;
+      }
+    }
   }
 }
 

@@ -264,15 +264,36 @@ TEST(BackwardSchedule, BeginsWithTheLastKeysUnderAMaskWhereAdditionsAreOrdered) 
   }
 }
 
-// Then items begin in the order in which they add.
-TEST(BackwardSchedule, BeginsBlockAfterBlockWithoutAMaskWhereAdditionsAreOrdered) {
+// An item waits for the one before it, but not for those of other heads: 32 of them a head.
+TEST(BackwardSchedule, WalksTheHeadsThatFillAWaveAtOnceWhereAdditionsAreOrdered) {
   for (const KernelVariant& variant : backward_variants()) {
+    if (variant.tiling.kv_rows != 128 || variant.ctas_per_sm != 1) continue;
     AttentionBackward call = good_call();
+    call.problem.batch = 4;
+    call.problem.heads = call.problem.kv_heads = 16;
+    call.problem.seq_q = call.problem.seq_kv = 4096;
     call.problem.head_dim = variant.head_dim;
     call.schedule.dq = Dq::ordered;
     const Schedule whole = complete_schedule(call.schedule, call.problem, variant, h200, 0);
-    EXPECT_EQ(whole.launch, launch_id<GridLaunch>) << variant.name;
+    EXPECT_EQ(whole.order.section, 4) << variant.name;
     EXPECT_EQ(whole.order.q_order, q_order_id<AscendingQ>) << variant.name;
+  }
+}
+
+// One head a part, but where an item has fewer than eight Q tiles in the mean.
+TEST(BackwardSchedule, CutsGroupsUntilItemsAreShortWhereAdditionsAreOrdered) {
+  for (const KernelVariant& variant : backward_variants()) {
+    AttentionBackward call = good_call();
+    call.problem.mask.kind = MaskKind::causal;
+    call.problem.heads = 32;
+    call.problem.kv_heads = 4;
+    call.problem.head_dim = variant.head_dim;
+    call.schedule.dq = Dq::ordered;
+    for (const int64_t q_tiles_a_head : {16, 8}) {
+      call.problem.seq_q = call.problem.seq_kv = q_tiles_a_head * variant.tiling.q_rows;
+      const Schedule whole = complete_schedule(call.schedule, call.problem, variant, h200, 0);
+      EXPECT_EQ(whole.kv_split, q_tiles_a_head / 2) << variant.name;
+    }
   }
 }
 
