@@ -205,10 +205,6 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
     const int64_t kv_heads = problem.batch * problem.kv_heads;
     if (kv_heads * problem.kv_head_bytes() <= rule.whole_bytes) section = heads;
   }
-  // Each K/V tile begins at its diagonal, so the last tiles first add to dQ in turn without a wait
-  // (FlashAttention-3's shortest first): 2881 instead of 4489 us at head dim 128, causal, 8K
-  // (experiments/data/h200/backward/hopper_times.csv).
-  const bool shortest_first = ordered && problem.mask.kind != MaskKind::none;
   LaunchId launch = rule.launch;
   if (launch == balanced) launch = last_wave_launch(problem, variant, workers);
   // One section of short sequences at head dims 192 and 256 ends 3 to 15 % sooner with tickets.
@@ -219,8 +215,12 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
         takes_fixed_shares(problem, variant.tiling, variant.cost, workers)) ||
        item_count(problem, variant.tiling, {.kv_split = kv_split}) <= workers))
     launch = fixed;
+  // Each K/V tile begins at its diagonal, so the last tiles first add to dQ in turn without a wait
+  // (FlashAttention-3's shortest first): 2881 instead of 4489 us at head dim 128, causal, 8K
+  // (experiments/data/h200/backward/hopper_times.csv).
+  const bool turned = ordered && problem.mask.kind != MaskKind::none;
   fill(schedule, {.order = {.section = min_of(section, max_of(1, heads)),
-                            .q_order = shortest_first ? descending : rule.q_order},
+                            .q_order = turned ? descending : rule.q_order},
                   .launch = launch,
                   .scan = rule.scan,
                   .workers = workers,

@@ -43,12 +43,12 @@ constexpr double masked_item_us(const Problem& problem, const Tiling& tiling, co
 
 /// Whether items under a mask are so few and short that fixed shares end before tickets do, which
 /// are drawn ahead and bind long items to CTAs that are busy: 3 to 20 % sooner up to four waves of
-/// items of 17 us, later from 19 us on (run few_waves of experiments/data/h200/race/schedules.csv).
+/// items of 17 us, later from 18 us on (run few_waves of experiments/data/h200/race/schedules.csv).
 /// Lists of tiles have their longest item anywhere.
 constexpr bool takes_fixed_shares(const Problem& problem, const Tiling& tiling,
                                   const TileCost& cost, int64_t workers) {
   constexpr int64_t few_waves = 4;
-  constexpr double short_us = 18;
+  constexpr double short_us = 17.5;
   const int64_t items = problem.batch * problem.heads * q_tiles(problem, tiling);
   const bool by_rank = problem.mask.kind != MaskKind::none && problem.mask.kind != MaskKind::listed;
   return by_rank && cost.with_mask.key_ns > 0 && cost.alone == 1 && items > 0 &&
