@@ -48,9 +48,7 @@ JUDGED = "gpu model kernel points kind counter count median ninety list".split()
 PROFILE = str(HERE.parent / "profiles" / "judged.csv")
 SHOWN = ("dram_read_sectors", "time_us")
 SAID = {
-    "backward": [
-        f"{gpu}, drawn, kernels/{f}" for gpu in ("H100", "H200") for f in ("mma", "hopper")
-    ],
+    "backward": [f"{g}, drawn, kernels/{f}" for g in ("H100", "H200") for f in ("mma", "hopper")],
     "serving": ["H200, drawn, K and V read again", "H100, drawn, all"],
     "ring": ["H100, drawn, each step"],
 }

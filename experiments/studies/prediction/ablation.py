@@ -4,9 +4,8 @@
     ablation.py SAWTOOTH [LIST ...]     predicts lists of prediction.py (without one: LISTS) once for each mechanism that
                                         `simulate --without` knows and each of three seeds; writes results/ablation.csv
 
-A row is a list and what is left out (`nothing` for each seed): the median and the 90 % mark of the errors of DRAM reads,
-near misses, fabric reads and time over all points. A mechanism earns its place on a list where its row is worse than every
-seed's. Two lists take twenty minutes of one core; rows that are there stay when it is interrupted. Standard library only.
+A row is a list and what is left out (`nothing` for each seed): median and 90 % mark of errors. A mechanism earns its place
+where its row is worse than every seed's. A list takes ten minutes of one core; rows that are there stay. Standard library only.
 """
 
 import sys
@@ -16,7 +15,7 @@ import prediction  # whose path leads to the others
 import measures
 import table
 
-LISTS = ("families_sixth", "families_fourth")  # an H100 and an H200, both kernel families
+LISTS = ("families_sixth", "families_fourth", "families_eighth")  # an H100 and two H200s
 SEEDS = (0, 1, 2)
 # `nothing` is what the seeds are of; `repeats` changes how a walk is made, not what is modelled.
 MECHANISMS = """stalls latency bandwidth merging sharing starts ticket-race jitter sm-spread age-bias soft-edge

@@ -38,7 +38,7 @@ LISTS = {
 }
 LIBRARY = "seq=16K,32K,64K,128K,256K head-dim=64,128 mask=none,causal".split()
 POINT = "kernel heads kv_heads seq_kv head_dim mask tile_q tile_kv section q_order launch".split()
-POINT += ["ctas_per_sm", "scan", "prefetch"]
+POINT += ["batch", "ctas_per_sm", "scan", "prefetch"]
 DRAM, WRITES, TIME = "dram_read_sectors", "dram_write_sectors", "time_us"
 # Counter: its name, and the goals that were set before any list was measured: median, 90 %.
 COUNTERS = {
@@ -54,15 +54,14 @@ STATISTICS = "count median ninety worst covered half_width pairs order".split()
 AGREE = 0.05  # launches of a point agree where their DRAM reads differ by less
 JUDGES = "families_sixth"
 SINCE = ("families_seventh", "families_eighth", "families_short")  # with today's kernels/hopper
-# Of each GPU, by the last of them, and of the kernels for short sequences.
-LAST = {JUDGES: (JUDGES,), SINCE[1]: SINCE[:2], SINCE[2]: SINCE[2:]}
+LAST = {JUDGES: (JUDGES,), SINCE[1]: SINCE[:2], SINCE[2]: SINCE[2:]}  # judged together
 MODEL, *SIMPLER = ("timed", "halves"), ("lockstep", "halves"), ("lockstep", "lru")
 SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
 
 
 def options_of(name, gpu, measured, folder):
     """What `simulate` is told of a list: a file of points, or a library's shapes."""
-    if name.startswith("families") and name not in SINCE:
+    if name.startswith("families") and "short" not in name and name not in SINCE:
         gpu = judged.before(gpu, folder)
     if LISTS[name][2] == "library":
         return [f"--system={name}", f"--gpu={gpu}", *(f"--{option}" for option in LIBRARY)]
@@ -239,7 +238,8 @@ class Page:
             cells += [percent(reads[f"over_{s}"]) for s in ("median", "ninety")]
             cells += [percent(reads["all_median"])]
             cells += [percent(times[f"all_{s}"]) for s in ("median", "ninety")]
-            rows.append([name, *cells, percent(reads["all_order"])])
+            if name != "calibration":
+                rows.append([name, *cells, percent(reads["all_order"])])
         head = (
             "list|GPU|kernels|points over 1.5 x|DRAM reads over 1.5 x: median, %|90 %|all: median"
         )

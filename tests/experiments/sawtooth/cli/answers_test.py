@@ -99,6 +99,7 @@ class Models(unittest.TestCase):
         judged = lambda words: rows(f"simulate --seq 1K {words}")[0]["judged"]
         self.assertRegex(judged("--gpu h200 --kernel hopper"), NUMBERS)
         self.assertRegex(judged("--gpu h100-sxm --head-dim 128 --kernel hopper"), NUMBERS)
+        self.assertRegex(judged("--gpu h200 --seq 2K --head-dim 192 --mask causal"), NUMBERS)
         self.assertEqual(judged("--gpu gb10"), "none")
         self.assertEqual(judged("--gpu h200 --without stalls"), "none")
         borrowed = "--gpu h200 --kernel hopper --tile-q 64 --tile-kv 64"
@@ -113,7 +114,6 @@ class Models(unittest.TestCase):
             ("--loop kv-outer", "without timed: "),
             ("--pass backward --dq ordered", "without lockstep: "),
             ("--dtype fp32 --kernel mma-fp32", ""),
-            ("--kernel hopper-short", ""),
             ("--ring 2", ""),
         ):
             for row in rows(f"simulate --gpu h200 --seq 1K {words}"):

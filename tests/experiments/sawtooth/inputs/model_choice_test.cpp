@@ -75,7 +75,7 @@ TEST(ModelChoice, ExactLeavesTheJudgementAndTakesNoOtherMechanismAway) {
 
 TEST(ModelChoice, SpansModelsWhereNoneIsNamedAndNoneWasJudged) {
   const auto spans = [](const Pairs& pairs) { return point(pairs).spans_models(); };
-  EXPECT_TRUE(spans({{"gpu", "h200"}, {"kernel", "hopper-short"}}));
+  EXPECT_TRUE(spans({{"gpu", "h200"}, {"dtype", "fp32"}, {"kernel", "mma-fp32"}}));
   EXPECT_TRUE(spans({{"gpu", "h200"}, {"ring", "2"}}));
   EXPECT_TRUE(spans({{"gpu", "gb10"}}));
   EXPECT_TRUE(spans({{"gpu", "a100-sxm-40gb"}, {"timing", "auto"}}));
