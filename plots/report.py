@@ -110,11 +110,12 @@ def sweep(paths):
     found = points_of(rows, columns)
     firsts = [point["row"] for point in found]
     varying = points.varying(firsts, [], columns)
+    usual = {} if firsts[0].get("system") else {"kernel": "mma"}  # of rows that name none
     same = [
         ("" if column in words.VALUES else f"{words.label(column)} ")
-        + words.value(column, firsts[0][column])
+        + words.value(column, firsts[0][column] or usual[column])
         for column in columns[:-1]  # not the experiment
-        if firsts[0][column] and len({row[column] for row in firsts}) == 1
+        if (firsts[0][column] or column in usual) and len({row[column] for row in firsts}) == 1
     ]
     sources = table.values(rows, "source")
     shown = [

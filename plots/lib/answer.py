@@ -120,8 +120,7 @@ def doubt_of(rows):
     if "none" not in doubts:
         return " by a model that was not judged with this kernel there"
     known = any(row.get("dram_read_sectors_low") for row in rows)  # spans models: none was named
-    model = "the default model" if known else "this model"
-    return f" by {model}; other models were not compared here: `sawtooth advise` does"
+    return f" by {'the default' if known else 'this'} model; `sawtooth advise` compares models"
 
 
 def trust(found, source):

@@ -29,10 +29,11 @@ def make(folder, points):
     lengths = [1024 * (p // 2 + 1) for p in range(points)]
     reads = [1000 * (p // 2 + 1) * (3 if p % 2 else 4) // 4 for p in range(points)]
     rows = [
-        ["predicted", "h200", s, s, SCANS[p % 2], 60 * MIB, r, 500, run_id(p)]
+        ["predicted", "h200", "", s, s, SCANS[p % 2], 60 * MIB, r, 500, run_id(p)]
         for p, (s, r) in enumerate(zip(lengths, reads))
     ]
-    columns = "source gpu seq_q seq_kv scan l2_bytes dram_read_sectors cold_read_sectors run_id"
+    columns = "source gpu kernel seq_q seq_kv scan l2_bytes"
+    columns += " dram_read_sectors cold_read_sectors run_id"
     write(folder / "results.csv", columns, rows)
     curve = []
     for p in range(points):

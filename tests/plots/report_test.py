@@ -70,6 +70,7 @@ class Report(InFolder):
         data = data_of(self.page(4))
         self.assertEqual(data["keys"], ["seq_kv", "scan"])
         self.assertIn("gpu h200", data["same"])
+        self.assertIn("kernel mma", data["same"])
         rows = [(*row["cells"], *(n[0] for n in row["numbers"][:2])) for row in data["rows"]]
         short = [("S=1K", "linear", 1000, 2), ("S=1K", "sawtooth", 750, 1.5)]
         self.assertEqual(rows[:2], short)
@@ -137,7 +138,7 @@ class Report(InFolder):
         points = [("linear", 1000, 100, {}), ("sawtooth", 600, 90, {})]
         ((answer,), (text,)) = self.answers(*points, judged="none")
         start = "A hypothesis worth a measurement: sawtooth instead of linear: DRAM reads −40.0 %, "
-        end = "other models were not compared here: `sawtooth advise` does."
+        end = "`sawtooth advise` compares models."
         self.assertEqual(text, f"{start}time −10.0 % by the default model; {end}")
         self.assertEqual([line["reads"][1:] for line in answer["lines"]], [[None, None]] * 2)
         ((answer,), (text,)) = self.answers(*points, judged="borrowed: costs of mma-h200")

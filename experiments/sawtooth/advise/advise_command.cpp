@@ -199,7 +199,7 @@ void say_l2_budget(const Point& point) {
     const L2Budget budget = l2_budget(point);
     constexpr double mebibyte = 1 << 20;
     std::cerr << "note: L2 budget of " << point.text("gpu") << ": " << budget.kv_heads << " of "
-              << budget.all_kv_heads << " K/V heads in flight ("
+              << budget.all_kv_heads << " K/V heads, with all their query heads, in flight ("
               << fixed(double(budget.kv_bytes) / mebibyte, 1)
               << " MiB of K and V) keep DRAM reads compulsory";
     if (budget.kv_heads < budget.all_kv_heads)

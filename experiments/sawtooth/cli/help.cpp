@@ -16,7 +16,7 @@ constexpr const char* program_line =
 
 // Names of the groups, in their order.
 constexpr std::string_view group_titles[] = {
-    "Problem", "Schedule (defaults: on h100 and h200 those of a plain call of the kernels)",
+    "Problem", "Schedule (h100, h200: a plain call's, until one of these is named: then mma's)",
     "Where it runs", "Model", "Output"};
 constexpr std::string_view own_title = "Options";
 

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
@@ -62,14 +63,16 @@ std::vector<Column> varying(const std::vector<CsvRow>& rows) {
 // "all: kernel hopper, tile-q 128 ...": what the columns leave out of the schedule, which a plain
 // call has from the kernel and GPU.
 std::string shared_schedule(const std::vector<CsvRow>& rows) {
+  constexpr size_t system = result_column("system"), kernel = result_column("kernel");
   std::string text;
   for (const size_t at :
-       {result_column("kernel"), result_column("tile_q"), result_column("tile_kv"),
-        result_column("section"), result_column("q_order"), result_column("launch"),
-        result_column("workers"), result_column("scan")}) {
-    const std::string& cell = rows.front()[at];
-    if (cell.empty() || !std::ranges::all_of(rows, [&](auto& row) { return row[at] == cell; }))
-      continue;
+       {kernel, result_column("tile_q"), result_column("tile_kv"), result_column("section"),
+        result_column("q_order"), result_column("launch"), result_column("workers"),
+        result_column("scan")}) {
+    std::string cell = rows.front()[at];
+    if (!std::ranges::all_of(rows, [&](auto& row) { return row[at] == cell; })) continue;
+    if (at == kernel && cell.empty() && rows.front()[system].empty()) cell = usual_family;
+    if (cell.empty()) continue;
     std::string key(result_columns[at].name);
     std::ranges::replace(key, '_', '-');
     text += (text.empty() ? "all: " : ", ") + key + " " + cell;

@@ -6,9 +6,9 @@
 
 PASS is forward or backward. In every round each contender runs in a burst of about a millisecond, in an order
 that is shuffled anew, so that clocks and heat are the same for all (contenders.py of the Python package). Outputs
-are compared with those of the first peer. A row is a contender on a shape: its median time, and the first peer's time over its own in the
-same round: the median over rounds with the 95 % interval. --only keeps the sections of the list whose names have
-all the words. A list that is a RACE.csv of an earlier run races its shapes again, beside the same peers.
+are compared with those of the first peer. A row is a contender on a shape: its median time, and the median over
+rounds of the first peer's time over its own, with the 95 % interval. --only keeps the sections of the list whose
+names have all the words. A list that is a RACE.csv of an earlier run races its shapes again, beside the same peers.
 
 Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 PyTorch or a GPU is missing.
 """

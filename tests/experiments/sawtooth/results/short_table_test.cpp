@@ -25,13 +25,21 @@ TEST(ShortTable, ShowsWhatVariesAndReadsInMultiplesOfTheCompulsoryOnes) {
                 {row("linear", "4096", "1000", "12.50"), row("sawtooth", "131072", "400", "7.25")}),
             "seq_q  scan      DRAM reads / compulsory  time (us)  model          judged\n"
             "   4K  linear                       2.50      12.50  timed, halves  measured\n"
-            " 128K  sawtooth                     1.00       7.25  timed, halves  measured\n");
+            " 128K  sawtooth                     1.00       7.25  timed, halves  measured\n"
+            "all: kernel mma\n");
+}
+
+// A system's kernel is not one of this project's.
+TEST(ShortTable, NamesNoKernelOfASystem) {
+  CsvRow row_of_system = row("linear", "100", "600", "");
+  row_of_system[result_column("system")] = "cudnn";
+  EXPECT_EQ(short_table({row_of_system}).find("kernel"), std::string::npos);
 }
 
 TEST(ShortTable, LeavesOutWhatNoRowHas) {
   EXPECT_EQ(short_table({row("linear", "100", "600", "")}),
             "DRAM reads / compulsory  model          judged\n"
-            "                   1.50  timed, halves  measured\nall: scan linear\n");
+            "                   1.50  timed, halves  measured\nall: kernel mma, scan linear\n");
 }
 
 TEST(ShortTable, CountsSectorsWhereTheCompulsoryOnesAreNotKnown) {
@@ -42,7 +50,7 @@ TEST(ShortTable, CountsSectorsWhereTheCompulsoryOnesAreNotKnown) {
   measured[result_column("source")] = "measured";
   EXPECT_EQ(short_table({measured}),
             "DRAM reads (sectors)  model\n"
-            "                 600  measured\nall: scan linear\n");
+            "                 600  measured\nall: kernel mma, scan linear\n");
 }
 
 // Quantiles of type 7: of 10, 20 and 40 the median is 20, 10 % lie below 12 and 90 % below 36.
@@ -60,7 +68,7 @@ TEST(ShortTable, JoinsTheRepetitionsOfAPoint) {
   EXPECT_EQ(short_table(rows),
             "DRAM reads / compulsory  time (us)  10 to 90 % (us)  model\n"
             "                   1.50       20.0     12.0 to 36.0  measured, median of 3\n"
-            "all: scan linear\n");
+            "all: kernel mma, scan linear\n");
 }
 
 }  // namespace
