@@ -99,7 +99,7 @@ class Models(unittest.TestCase):
         judged = lambda words: rows(f"simulate --seq 1K {words}")[0]["judged"]
         self.assertRegex(judged("--gpu h200 --kernel hopper"), NUMBERS)
         self.assertRegex(judged("--gpu h100-sxm --head-dim 128 --kernel hopper"), NUMBERS)
-        self.assertRegex(judged("--gpu h200 --seq 2K --head-dim 192 --mask causal"), NUMBERS)
+        self.assertRegex(judged("--gpu h200 --kernel hopper-short"), NUMBERS)
         self.assertEqual(judged("--gpu gb10"), "none")
         self.assertEqual(judged("--gpu h200 --without stalls"), "none")
         borrowed = "--gpu h200 --kernel hopper --tile-q 64 --tile-kv 64"
