@@ -121,9 +121,9 @@ int64_t filling_section(const Problem& problem, const KernelVariant& variant, in
 }
 
 /// Where additions are ordered items begin with the shortest, so short ones at the end cost least:
-/// the most parts whose items have eight steps in the mean. 12.4 and 10.6 ms with two heads a part
-/// and one at head dim 128, causal, 4 x 32 query heads on 8 of 8K keys, and 614 and 828 us at head
-/// dim 64, 16 x 32 on 4 of 1K (an H200).
+/// the most parts whose items have eight steps in the mean. 12.4 and 10.6 ms with four heads a part
+/// and one at head dim 128, causal, 4 x 32 query heads on 8 of 8K keys, and 614 and 828 us with two
+/// and one at 64, 16 x 32 on 4 of 1K (experiments/data/h200/backward/ordered_times.csv).
 int64_t ordered_parts(const Problem& problem, const Tiling& tiling) {
   constexpr int64_t least_steps = 8;
   const int64_t group = problem.heads_per_kv_head();

@@ -313,7 +313,7 @@ TEST_F(HopperSchedule, PartsGroupsOfTheBackwardPassThatLeaveSmsIdle) {
   }
 }
 
-// Of two cards: a file's last row of a schedule counts.
+// Rows are of three cards; the last one of a schedule counts.
 TEST_F(HopperSchedule, OrdersAdditionsOverSectionsAndPartsThatAreNearTheFastest) {
   const auto shapes = backward_shapes("ordered_times.csv", "schedule", "ratio");
   EXPECT_EQ(shapes.size(), 23u);

@@ -1,8 +1,10 @@
 """experiments/studies/prediction: figures of a few points, what counts as changed, the sealed rows, and widths that can be had by hand."""
 
+import configparser
 import csv
 import hashlib
 import math
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -11,7 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[4]
 STUDY = ROOT / "experiments/studies/prediction"
 sys.path.insert(0, str(STUDY))
-import intervals  # noqa: E402  (the path above leads to it)
+import draw_list  # noqa: E402  (the path above leads to it)
+import intervals  # noqa: E402
 import prediction  # noqa: E402
 import published  # noqa: E402
 import table  # noqa: E402
@@ -25,6 +28,35 @@ def point(scan, error, low, high, over="2", bounds=("", "")):
     columns |= {"measured": "100", "measured_low": low, "measured_high": high}
     columns |= {"relative_error": error, "over_compulsory": over}
     return table.Row(columns | {"predicted_low": bounds[0], "predicted_high": bounds[1]})
+
+
+def drawn(*words):
+    """The sections of a list that is drawn."""
+    command = [sys.executable, STUDY / "draw_list.py", "--seed", "7", "--problems", "6", *words]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    reader = configparser.ConfigParser()
+    reader.read_string("[all]\n" + text)
+    return reader
+
+
+class DrawnLists(unittest.TestCase):
+    def test_a_seed_draws_tiles_of_its_family_and_grids_of_as_many_ctas_as_fit(self):
+        for of_pass, family in draw_list.TILES:
+            words = ("--step", "128", "--families", family, "--pass", of_pass)
+            found = drawn(*words)
+            self.assertEqual(found, drawn(*words))
+            self.assertEqual(found["all"]["pass"], of_pass)
+            points = [found[name] for name in found.sections()[1:]]
+            self.assertGreater(len(points), 12)
+            for one in points:
+                tiles = draw_list.TILES[of_pass, family][int(one["head-dim"])]
+                tile = tuple(int(one[key]) for key in ("tile-q", "tile-kv", "ctas-per-sm"))
+                self.assertIn(tile, tiles)
+                if one["launch"] == "grid":
+                    self.assertEqual(tile, max(t for t in tiles if t[:2] == tile[:2]))
+                length = one["seq"].replace("K", "*1024")
+                shortest, longest = draw_list.SPANS.get(family, draw_list.SPAN)
+                self.assertTrue(shortest <= math.prod(map(int, length.split("*"))) <= longest)
 
 
 class Figures(unittest.TestCase):
