@@ -2,7 +2,7 @@
 # Builds and checks the project on a machine with an NVIDIA GPU.   tests/gpu.sh FOLDER
 #
 # Takes nine minutes on an H200 with programs that were built elsewhere. Nothing is installed. What is
-# missing (Boost, Eigen, GoogleTest, ncu, compute-sanitizer) leaves out the steps that need it, by name.
+# missing (Boost, Eigen, GoogleTest, rapidcheck, ncu, compute-sanitizer) leaves out the steps that need it, by name.
 # Every step has a time limit and a log; later steps run even when an earlier one fails. FOLDER gets
 # summary.txt, stream_counters.csv and logs.tar.gz with everything. Exit code: the number of failed
 # steps, at most 100.
@@ -153,18 +153,19 @@ find_cupti
 environment >"$logs/environment.log" 2>&1
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1)
 
-# 1. Configure: with tests where GoogleTest is there, else without.
+# 1. Configure: with tests where GoogleTest and rapidcheck are there, else without.
 options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CUDA_ARCHITECTURES=${SAWTOOTH_ARCHITECTURES:-native}")
 [ -n "$cupti_include" ] && options+=("-DSAWTOOTH_CUPTI_INCLUDE_DIR=$cupti_include")
 configured=no
 if [ -n "${SAWTOOTH_BIN:-}" ]; then
   say "programs of $SAWTOOTH_BIN"
-elif step configure 120 cmake -S . -B "$build" "${options[@]}"; then
+elif timeout 120 cmake -S . -B "$build" "${options[@]}" >"$logs/configure-with-tests.log" 2>&1; then
   configured=yes
+elif ! grep -qE 'NOT find GTest|Findrapidcheck' "$logs/configure-with-tests.log"; then
+  say "FAILED  configure: $(grep -m1 -A 1 'CMake Error' "$logs/configure-with-tests.log" | tr -d '\n')"
 else
-  [ -e "$logs/configure.log" ] && rm -f "$build/CMakeCache.txt"
-  step configure-without-tests 120 cmake -S . -B "$build" "${options[@]}" -DSAWTOOTH_TESTS=OFF &&
-    configured=yes
+  rm -f "$build/CMakeCache.txt"
+  step configure 120 cmake -S . -B "$build" "${options[@]}" -DSAWTOOTH_TESTS=OFF && configured=yes
 fi
 
 # 2. What the next steps need, then the rest of the build beside them: counters do not care about a
@@ -271,7 +272,7 @@ if [ $configured = yes ] && [ -e "$build/CTestTestfile.cmake" ]; then
   step tests 200 ctest --test-dir "$build" --output-on-failure --timeout 120 -R "${SAWTOOTH_GPU_TESTS:-OnGpu}"
   grep -cE 'Skipped' "$logs/tests.log" | sed 's/^/          skipped tests: /' | tee -a "$logs/summary.txt"
 elif [ $configured = yes ]; then
-  skip tests "GoogleTest is missing, tests were not built"
+  skip tests "GoogleTest or rapidcheck is missing, tests were not built"
 fi
 for name in cupti gpu; do
   test=$(program test_$name) && step test_$name 300 "$test" --gtest_filter="$gpu_tests"
