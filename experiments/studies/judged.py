@@ -127,7 +127,7 @@ def judgements(rows, points, name, kernel=None):
     """Lines of profiles/judged.csv for rows of errors: of each GPU, model and kernel, over all points and by kind."""
     point = lambda row: (row["group"], *(v for k, v in row.items() if k in KEYS))
     kinds = {point(row): kind_of(row) for row in table.where(rows, counter=SHOWN[0])}
-    found = {}
+    found, timed = {}, {}
     for row in rows:
         if row["counter"] not in SHOWN or not row["relative_error"]:
             continue
@@ -136,6 +136,13 @@ def judgements(rows, points, name, kernel=None):
         for kind in ("all", kinds.get(point(row))):
             error = abs(table.number(row, "relative_error"))
             found.setdefault((*of, kind, row["counter"]), []).append(error)
+        if row["counter"] == "time_us" and "of" not in row:  # parts of a ring are no schedules
+            timed.setdefault((*of, "all", "time_change"), []).append(row)
+    for key, rows_of in timed.items():
+        problem = [column for column in PROBLEM if column in rows_of[0]]
+        changes = [abs(error) for error, *_ in intervals.change_errors(rows_of, problem)]
+        if len(changes) >= FEWEST:
+            found[key] = changes
     for key, sizes in found.items():
         if key[4] == "all" or (key[4] and len(sizes) >= FEWEST):
             yield line_of(key, sizes, name)

@@ -110,10 +110,7 @@ struct AttentionForward {
   BlockLists lists;
   PackedRows packed;
   Running running;  // then `lse` is null, and `o`, the sum so far rounded, may be
-  Strides q_strides;
-  Strides k_strides;
-  Strides v_strides;
-  Strides o_strides;
+  Strides q_strides, k_strides, v_strides, o_strides;
   float scale = 0;  // of the scores, > 0; 0 stands for 1 / sqrt(head_dim)
   CacheHints hints;
   int ctas_per_sm =

@@ -30,23 +30,11 @@ struct AttentionBackward {
   Schedule schedule = automatic_schedule;
   Tiling tiling{0, 0};      // zeros: automatic
   std::string_view family;  // of the kernel: mma, hopper; empty: the fastest here
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
-  const void* o = nullptr;
-  const void* d_o = nullptr;
+  const void *q = nullptr, *k = nullptr, *v = nullptr, *o = nullptr, *d_o = nullptr;
   const float* lse = nullptr;  // [batch, heads, seq_q], as the forward pass wrote it
-  void* dq = nullptr;
-  void* dk = nullptr;
-  void* dv = nullptr;
-  Strides q_strides;
-  Strides k_strides;
-  Strides v_strides;
-  Strides o_strides;
-  Strides d_o_strides;
-  Strides dq_strides;
-  Strides dk_strides;
-  Strides dv_strides;
+  void *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  Strides q_strides, k_strides, v_strides, o_strides, d_o_strides;
+  Strides dq_strides, dk_strides, dv_strides;
   float scale = 0;                     // as of the forward pass; 0 stands for 1 / sqrt(head_dim)
   CacheHints hints;                    // dO is loaded like Q
   int ctas_per_sm = 0;                 // at most so many at once; 0: all that fit

@@ -39,10 +39,7 @@ struct AttentionDecode {
   const void* v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; may be null
-  Strides q_strides;
-  Strides k_strides;
-  Strides v_strides;
-  Strides o_strides;
+  Strides q_strides, k_strides, v_strides, o_strides;
   // Keys of each sequence, in device memory and read by the launch, so that a captured one follows
   // them; null: seq_kv each. Negative ones are 0, and those above seq_kv are seq_kv.
   const int32_t* lengths = nullptr;

@@ -28,10 +28,7 @@ struct ForwardArguments {
   const void* v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; null: not written
-  Strides q_strides;
-  Strides k_strides;
-  Strides v_strides;
-  Strides o_strides;
+  Strides q_strides, k_strides, v_strides, o_strides;
   float scale_log2 = 1;  // scale * log2(e)
   LoadPolicies policies;
   // With kv_split > 1 these replace o and lse: [batch, heads, kv_split, seq_q, head_dim] and

@@ -145,16 +145,11 @@ Change change_of(const Advised& before, const Advised& after) {
   }
   const double ratio = other.time_us / today.time_us;
   const double time = change.time.value = percent(ratio - 1, 1);
-  if (today.half_width && other.half_width) {
-    const double factor = std::exp(std::hypot(*today.half_width, *other.half_width));
-    change.time = {time, percent(ratio / factor - 1, 1), percent(ratio * factor - 1, 1)};
-  } else if (today.change_error) {
-    // An error of a step moves both orders, so that the interval is narrower than that of the
-    // times.
+  if (today.change_error && other.change_error) {
     const double half_us =
         std::hypot(today.spread_us, other.spread_us) +
         after.point.request.kernel.exposure_error * std::abs(other.latency_us - today.latency_us);
-    const double half = percent(half_us, today.time_us) + 100 * *today.change_error;
+    const double half = percent(half_us + *other.change_error * other.time_us, today.time_us);
     change.time = {time, time - half, time + half};
   }
   if (change.time.low) {

@@ -25,7 +25,8 @@ struct OrderForecast {
   /// h of the time, measured in time_us x exp(-h) to time_us x exp(h) in 90 % of points, where the
   /// model was judged on this GPU and kernel.
   std::optional<double> half_width;
-  /// 90 % of errors of the change of a taught kernel's time, a share, where such were judged.
+  /// 90 % of errors of how times of two schedules of one problem differ, a share, where such were
+  /// judged: narrower than both widths, as an error of a step moves both times.
   std::optional<double> change_error;
   // These parts of time_us are those of the mean CTA.
   double compute_us = 0;  // steps and items
@@ -51,8 +52,8 @@ struct Percent {
 
 struct Change {
   Percent dram;  // where no model was judged with the range over the models of time
-  /// 90 %: of judged kernels both times' widths together; of a taught kernel the errors of others'
-  /// changes, the seeds, and what is not known of what a miss costs; none elsewhere.
+  /// 90 %: errors of judged changes, the seeds, and of a taught kernel what is not known of what a
+  /// miss costs; none elsewhere.
   Percent time;
   Effect verdict = Effect::unknown;
   std::string why{};

@@ -147,13 +147,28 @@ std::string verdict_on(Rows rows, const Advised& today) {
                                 ? " Fewest DRAM reads: " + text_of(fewest->point, keys) + ", " +
                                       text_of(frugal.dram) + "."
                                 : " None has surely fewer DRAM reads.";
-  if (today.forecast.half_width || today.forecast.change_error)
-    return "None of these orders is surely 1 % faster." + reads;
+  if (today.forecast.change_error) return "None of these orders is surely 1 % faster." + reads;
   return "No verdict on time, of which no interval is known here (judged: " +
          today.point.judgement.text() + ")." + reads;
 }
 
-void print_problem(Rows rows, bool scan_given) {
+// Also against a kernel that scans the other way, where nobody said how today's does.
+void say_verdicts(std::ostream& out, const std::string& before, Rows rows, bool scan_given) {
+  const auto keys = order_keys_that(true, rows);
+  const Advised& today = rows.front();
+  out << before << "Against today's " << text_of(today.point, keys) << ": "
+      << verdict_on(rows, today) << "\n";
+  for (const Advised& row : rows.subspan(scan_given ? rows.size() : 1))
+    if (std::ranges::all_of(keys, [&](const char* key) {
+          return row.point.text(key) ==
+                 (std::string_view(key) == "scan" ? "reverse" : today.point.text(key));
+        }))
+      out << before
+          << "If today's kernel scans K/V from the last tile, as FlashAttention-2 and -3 do: "
+          << verdict_on(rows, row) << "\n";
+}
+
+void print_problem(Rows rows) {
   const auto keys = order_keys_that(true, rows);
   const Advised& today = rows.front();
   std::vector<CsvRow> lines{{"order", "DRAM reads", "change", "time (us)",
@@ -180,17 +195,6 @@ void print_problem(Rows rows, bool scan_given) {
       if (c + 1 < line.size()) text.append(width - line[c].size(), ' ');
     }
     std::cout << (&line == &lines.front() ? bold(text, Output::standard) : text) << "\n";
-  }
-  std::cout << "Against today's " << text_of(today.point, keys) << ": " << verdict_on(rows, today)
-            << "\n";
-  for (const Advised& row : rows.subspan(scan_given ? rows.size() : 1)) {
-    const bool other_direction = std::ranges::all_of(keys, [&](const char* key) {
-      return row.point.text(key) ==
-             (std::string_view(key) == "scan" ? "reverse" : today.point.text(key));
-    });
-    if (other_direction)
-      std::cout << "If today's kernel scans K/V from the last tile, as FlashAttention-2 and -3 do: "
-                << verdict_on(rows, row) << "\n";
   }
 }
 
@@ -244,7 +248,13 @@ int run_advise(const Command& command, const Arguments& arguments) {
   for (size_t first = 0, end = 0; first < rows.size(); first = end) {
     while (end < rows.size() && problem_of(rows[end].point) == problem_of(rows[first].point)) ++end;
     for (size_t i = first; i < end; ++i) rows[i].change = change_of(rows[first], rows[i]);
-    if (for_reading) print_problem(Rows(rows).subspan(first, end - first), scan_given);
+    const Rows problem = Rows(rows).subspan(first, end - first);
+    if (for_reading) {
+      print_problem(problem);
+      say_verdicts(std::cout, "", problem, scan_given);
+    } else if (!is_on(outputs, "quiet")) {
+      say_verdicts(std::cerr, "note: " + problem_of(rows[first].point) + ": ", problem, scan_given);
+    }
   }
   if (!for_reading) {
     table << csv_line(csv_columns());
@@ -255,7 +265,8 @@ int run_advise(const Command& command, const Arguments& arguments) {
     const auto& [point, usual, forecast, change] = rows.front();
     std::cerr << "note: model " << usual.text("timing") << ", " << usual.text("l2")
               << (usual.text("timing") == "timed" ? "" : ", of times timed, " + point.text("l2"))
-              << "; judged: " << usual.judgement.text() << "\n";
+              << "; judged: " << usual.judgement.text() << "; times are the median of " << seeds
+              << " launches, where simulate has one\n";
     for (size_t i = 0; i < rows.size(); ++i)
       if (i == 0 || problem_of(rows[i].point) != problem_of(rows[i - 1].point))
         say_l2_budget(rows[i].point);

@@ -232,7 +232,7 @@ def gains():
 
 def record_changes():
     """What the program says of a taught kernel's change of time: profiles/judged.csv."""
-    sizes = [abs(gain["predicted"] - gain["measured"]) for gain in gains()]
+    sizes = [abs((1 + gain["predicted"]) / (1 + gain["measured"]) - 1) for gain in gains()]
     of = ("h200", "timed-halves", "taught", "forward", "all", "time_change")
     judged.record([judged.line_of(of, sizes, "gains")])
 

@@ -23,6 +23,7 @@ COLUMNS = """l2_read_sectors l2_read_miss_sectors fabric_read_sectors fabric_rea
     dram_read_sectors dram_write_sectors time_us""".split()
 POINT = """kernel batch heads kv_heads seq_q seq_kv head_dim dtype mask tile_q tile_kv section q_order
     launch ctas_per_sm scan prefetch""".split()
+PROBLEM = POINT[:9] + ["list"]
 CHOSEN = "dram_read_sectors"  # the launch that is the median of several is that of this column
 DURATION = "time_us"
 USUAL = "mma"  # the family of rows that name none
@@ -118,11 +119,20 @@ def width_of(column, measured, files, widest_list=False):
     return list(widths_of(column, measured, files, widest_list).values()), floor, factor
 
 
+def change_errors(rows, problem):
+    """Relative errors of how times of two schedules of one problem differ, with both rows: their errors go together.
+    Rows have `measured` and `predicted`."""
+    for found in table.grouped(rows, *problem).values():
+        for one, other in itertools.combinations(found, 2):
+            told, real = (float(other[k]) / float(one[k]) for k in ("predicted", "measured"))
+            yield told / real - 1, told, real
+
+
 def held_out(name, widest_list, measured, file):
     """A line for one list of `file`, with widths from the others: which share of its points they hold, and of its pairs
     of schedules whose times differ by over 3 % how many get a verdict from `advise`, and how many the right one.
     """
-    line, problems = {"list": name, "pairs": 0, "verdicts": 0, "right": 0}, {}
+    line = {"list": name, "pairs": 0, "verdicts": 0, "right": 0}
     for column in (CHOSEN, DURATION):
         held = []
         for family in sorted({point[0] for point in file}) if column == DURATION else [""]:
@@ -132,24 +142,33 @@ def held_out(name, widest_list, measured, file):
                 for is_own in (True, False)
             )
             widths = widths_of(column, measured, [others], widest_list)
-            for kind, _, error, _, row in forecasts(column, measured, [own]):
-                held.append(abs(error) <= widths[kind])
-                if column == DURATION:
-                    time = math.log(float(row[column]))
-                    problem = table.cells(row, POINT[:9])
-                    problems.setdefault(problem, []).append((time, error, widths[kind]))
+            made = [list(forecasts(column, measured, [points])) for points in (own, others)]
+            held += [abs(error) <= widths[kind] for kind, _, error, *_ in made[0]]
+            if column == DURATION:
+                its, theirs = (
+                    list(change_errors(map(both_times, found), PROBLEM)) for found in made
+                )
+                count_verdicts(line, its, measures.quantile([abs(e) for e, *_ in theirs], COVERED))
         line[column] = f"{sum(held) / len(held):.4f}"
-    least, differ = math.log(1 + LEAST_EFFECT), math.log(1 + DIFFERENT)
-    for found in problems.values():
-        for (one, its_error, h), (other, error, g) in itertools.combinations(found, 2):
-            change, width = other - one, math.hypot(h, g)
-            real = change + error - its_error
-            beyond, within = abs(change) - width > least, abs(change) + width < least
-            if abs(real) > differ:
-                line["pairs"] += 1
-                line["verdicts"] += beyond or within
-                line["right"] += beyond and (change < 0) == (real < 0)
     return line
+
+
+def both_times(forecast):
+    *_, error, _, row = forecast
+    predicted = float(row[DURATION])
+    return {**row, "predicted": predicted, "measured": predicted * math.exp(error)}
+
+
+def count_verdicts(line, changes, error):
+    """What change_of() of experiments/sawtooth/advise/advice.cpp says of one launch, of the pairs that differ."""
+    for _, told, real in changes:
+        low, high = (told * (1 + end) - 1 for end in (-error, error))
+        beyond = high < -LEAST_EFFECT or low > LEAST_EFFECT
+        within = -LEAST_EFFECT < low and high < LEAST_EFFECT
+        if abs(math.log(real)) > math.log(1 + DIFFERENT):
+            line["pairs"] += 1
+            line["verdicts"] += beyond or within
+            line["right"] += beyond and (told < 1) == (real < 1)
 
 
 def of_family(found, family):

@@ -21,23 +21,11 @@ struct BackwardArguments {
   static constexpr Pass pass = Pass::backward;
   Problem problem;
   Schedule schedule;
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
-  const void* o = nullptr;
-  const void* d_o = nullptr;
+  const void *q = nullptr, *k = nullptr, *v = nullptr, *o = nullptr, *d_o = nullptr;
   const float* lse = nullptr;  // [batch, heads, seq_q], of the forward pass
-  void* dq = nullptr;
-  void* dk = nullptr;
-  void* dv = nullptr;
-  Strides q_strides;
-  Strides k_strides;
-  Strides v_strides;
-  Strides o_strides;
-  Strides d_o_strides;
-  Strides dq_strides;
-  Strides dk_strides;
-  Strides dv_strides;
+  void *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  Strides q_strides, k_strides, v_strides, o_strides, d_o_strides;
+  Strides dq_strides, dk_strides, dv_strides;
   float scale = 1;
   float scale_log2 = 1;   // scale * log2(e)
   LoadPolicies policies;  // dO is loaded like Q

@@ -268,14 +268,26 @@ class Widths(unittest.TestCase):
             self.assertAlmostEqual(found["brief"], expected)
 
     def test_a_list_is_held_by_the_widths_of_the_others_alone(self):
-        measured = {("mma", str(n)): [row(100 * (1.01 if n < 10 else 1.5))] for n in range(20)}
-        file = {("mma", str(n)): [row(100)] for n in range(20)}
-        for place, (found,) in enumerate(file.values()):
-            found.update(dict.fromkeys(intervals.POINT, str(place)), mask="none", section="1")
-            found["list"] = "narrow" if place < 10 else "wide"
-        for name, share in (("wide", "0.0000"), ("narrow", "1.0000")):
+        # Two schedules a problem. The wide list's times are off by a half, and their change is not.
+        measured, file = {}, {}
+        for place in range(20):
+            of, wide, slower = ("mma", str(place)), place >= 10, 1.2 if place % 2 else 1
+            measured[of] = [row(100 * slower * (1.5 if wide else 1.01 if place % 2 else 1))]
+            file[of] = [row(100 * slower)]
+            file[of][0].update(dict.fromkeys(intervals.POINT, str(place // 2)), mask="none")
+            file[of][0].update(section="1", list="wide" if wide else "narrow")
+        for name, share in (("wide", 0), ("narrow", 1)):
             line = intervals.held_out(name, False, measured, file)
-            self.assertEqual((line["time_us"], line["dram_read_sectors"]), (share, share))
+            self.assertEqual(
+                [float(line[of]) for of in ("time_us", "dram_read_sectors")], [share] * 2
+            )
+            self.assertEqual([line[of] for of in ("pairs", "verdicts", "right")], [5, 5, 5])
+
+    def test_a_verdict_needs_the_whole_interval_and_no_difference_is_wrong_where_times_differ(self):
+        for error, verdicts in ((0.05, 1), (0.005, 2)):
+            line = dict.fromkeys(("pairs", "verdicts", "right"), 0)
+            intervals.count_verdicts(line, [(0, 1.2, 0.8), (0, 1.0, 1.1), (0, 1.5, 1.02)], error)
+            self.assertEqual(line, {"pairs": 2, "verdicts": verdicts, "right": 0})
 
 
 if __name__ == "__main__":
