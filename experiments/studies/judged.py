@@ -52,12 +52,12 @@ SAID = {
     "serving": ["H200, drawn, K and V read again", "H100, drawn, all"],
     "ring": ["H100, drawn, each step"],
 }
-FEWEST = 10  # points of a kind that has a line of its own
+FEWEST = 10  # points of a kind, or pairs, that have a line of their own
 # [pace] of kernels/hopper as it was until 2026-11-29, on cards of then.
 PACE_BEFORE = {"h200": "1.005", "h100-sxm": "0.996"}
 KEYS = "lengths kv_split dq pack_gqa prefix cascade ring ring_rank ring_step".split()
 KEYS += intervals.POINT
-COLUMNS = "set model counter points median ninety worst pairs right".split()
+COLUMNS = "set model counter points median ninety worst pairs right held".split()
 
 
 def chosen(rows, conditions):
@@ -94,6 +94,11 @@ def pairs_in_order(rows):
     return differ, right
 
 
+def is_held(row):
+    low, high = (float(row[f"predicted_{end}"]) for end in ("low", "high"))
+    return low <= float(row["measured"]) <= high
+
+
 def errors_of(rows, name):
     """A line of judged.csv for each model and counter of some rows of errors."""
     timing = lambda row: row["group"].split(",")[0]
@@ -106,7 +111,9 @@ def errors_of(rows, name):
         sizes = [abs(table.number(row, "relative_error")) for row in points]
         found = statistics.median(sizes), measures.quantile(sizes, 0.9), max(sizes)
         cells = (name, model, counter, len(points), *(f"{e:.6f}" for e in found))
-        yield dict(zip(COLUMNS, (*cells, *pairs_in_order(points))))
+        inside = [is_held(row) for row in points if row.get("predicted_low")]
+        held = f"{statistics.fmean(inside):.4f}" if inside else ""
+        yield dict(zip(COLUMNS, (*cells, *pairs_in_order(points), held)))
 
 
 def kind_of(row):
@@ -140,11 +147,9 @@ def judgements(rows, points, name, kernel=None):
             timed.setdefault((*of, "all", "time_change"), []).append(row)
     for key, rows_of in timed.items():
         problem = [column for column in PROBLEM if column in rows_of[0]]
-        changes = [abs(error) for error, *_ in intervals.change_errors(rows_of, problem)]
-        if len(changes) >= FEWEST:
-            found[key] = changes
+        found[key] = [abs(error) for error, *_ in intervals.change_errors(rows_of, problem)]
     for key, sizes in found.items():
-        if key[4] == "all" or (key[4] and len(sizes) >= FEWEST):
+        if key[4] and len(sizes) >= (1 if key[4] == "all" and key[5] in SHOWN else FEWEST):
             yield line_of(key, sizes, name)
 
 

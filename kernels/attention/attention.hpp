@@ -99,9 +99,7 @@ struct AttentionForward {
   Schedule schedule = automatic_schedule;
   Tiling tiling{0, 0};      // zeros: automatic
   std::string_view family;  // of the kernel: mma, mma-tma, hopper; empty: the fastest here
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
+  const void *q = nullptr, *k = nullptr, *v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; may be null
   // What a mask of kind `listed` lets Q tiles see, in tiles of `tiling`, which is named then. Head

@@ -34,9 +34,7 @@ struct KvPages {
 /// before all but one. A sequence without a key has O 0 and lse -inf.
 struct AttentionDecode {
   Problem problem;
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
+  const void *q = nullptr, *k = nullptr, *v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; may be null
   Strides q_strides, k_strides, v_strides, o_strides;

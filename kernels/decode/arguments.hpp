@@ -28,16 +28,11 @@ struct DecodeArguments {
   int64_t pages_a_sequence = 0;  // from one row of the table to the next
   int32_t page_rows = 0;         // with a table a power of two,
   int32_t page_shift = 0;        // and this its logarithm
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
+  const void *q = nullptr, *k = nullptr, *v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, positions]; null: not written
-  Strides q_strides;
-  Strides k_strides;  // `batch` is from page to page
-  Strides v_strides;
-  Strides o_strides;
-  float scale_log2 = 1;  // scale * log2(e)
+  Strides q_strides, k_strides, v_strides, o_strides;  // `batch` of K: page to page
+  float scale_log2 = 1;                                // scale * log2(e)
   uint64_t kv_policy = 0;
   int32_t tiles_ahead = 0;  // of a CTA's first piece, that L2 is asked for before the launch begins
   float* pieces = nullptr;  // what cut units leave for each other

@@ -23,9 +23,7 @@ struct ForwardArguments {
   static constexpr Pass pass = Pass::forward;
   Problem problem;
   Schedule schedule;
-  const void* q = nullptr;
-  const void* k = nullptr;
-  const void* v = nullptr;
+  const void *q = nullptr, *k = nullptr, *v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; null: not written
   Strides q_strides, k_strides, v_strides, o_strides;

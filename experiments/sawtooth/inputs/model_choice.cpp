@@ -133,11 +133,19 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
   } else if (judgement.errors.empty() && !keys.system.empty()) {
     judgement.borrowed = "judged with kernels/mma";
   }
-  // Intervals are of the first model, of kernels of this project.
-  if (!judgement.known() || judged != gpu->judged.begin() || points != "forward") return judgement;
+  // Intervals are of the first model, of kernels of this project; forward points set them, and
+  // backward ones are held in these columns (experiments/studies/backward/results/judged.csv).
+  const bool backward = points == "backward";
+  if (!judgement.known() || judged != gpu->judged.begin() || (points != "forward" && !backward))
+    return judgement;
   if (usual && keys.system.empty()) judgement.intervals = gpu->intervals;
   const auto family = gpu->family_intervals.find(kernel);
   if (family != gpu->family_intervals.end()) judgement.intervals = family->second;
+  if (backward)
+    std::erase_if(judgement.intervals, [](const IntervalWidth& width) {
+      return !width.column.ends_with("miss_sectors") && width.column != "dram_read_sectors" &&
+             width.column != "fabric_read_sectors";
+    });
   return judgement;
 }
 

@@ -155,8 +155,7 @@ def held_out(name, widest_list, measured, file):
 
 def both_times(forecast):
     *_, error, _, row = forecast
-    predicted = float(row[DURATION])
-    return {**row, "predicted": predicted, "measured": predicted * math.exp(error)}
+    return {**row, "predicted": row[DURATION], "measured": float(row[DURATION]) * math.exp(error)}
 
 
 def count_verdicts(line, changes, error):

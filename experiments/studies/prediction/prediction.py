@@ -161,8 +161,7 @@ def figures(name, summary, compared):
             if point_of(row) in agree:
                 sizes.append(abs(float(row["relative_error"])))
             elif row["predicted_low"]:
-                low, high = (float(row[f"predicted_{end}"]) for end in ("low", "high"))
-                held.append(low <= float(row["measured"]) <= high)
+                held.append(judged.is_held(row))
         line |= {"agree_count": len(sizes), "differ_count": len(held), "differ_covered": sum(held)}
         line["agree_ninety"] = f"{measures.quantile(sizes, 0.9):.5g}" if sizes else ""
         line["agree_worst"] = f"{max(sizes):.5g}" if sizes else ""

@@ -46,6 +46,32 @@ class Errors(Study):
         )
         self.assertIn("| all | 10 | 5.5/9.0/12 |", page.errors("time_us"))
 
+    def test_held_is_the_share_of_points_that_have_an_interval(self):
+        ends = [(90, 110), (101, 110), (90, 100), ("", "")]
+        rows = [error("time_us", 100, 100, predicted_low=a, predicted_high=b) for a, b in ends]
+        self.assertEqual([r["held"] for r in self.judge(rows)._rows("judged")], ["0.6667"])
+
+    def test_a_change_of_time_is_judged_within_a_problem_and_by_ten_pairs(self):
+        # Both times of a problem are a tenth too long, or one of them alone.
+        def lines(problems, alike):
+            return [
+                error(
+                    "time_us", 110 if slow or alike else 100, 100, gpu="h200", kernel="mma", heads=n
+                )
+                for n in range(problems)
+                for slow in (False, True)
+            ]
+
+        for rows, expected in (
+            (lines(9, True), []),
+            (lines(10, True), [("10", "0.0000")]),
+            (lines(10, False), [("10", "0.1000")]),
+        ):
+            write_table(self.folder / "rows.csv", rows)
+            found = judged.judgements(judged.table.read(self.folder / "rows.csv"), "forward", "x")
+            changes = [line for line in found if line["counter"] == "time_change"]
+            self.assertEqual([(str(l["count"]), l["ninety"]) for l in changes], expected)
+
     def test_models_and_counters_stand_apart_whatever_costs_a_group_names(self):
         rows = [
             error("time_us", 110, 100),

@@ -132,6 +132,23 @@ class Models(unittest.TestCase):
                     most = max(int(row["sm_read_sectors"]), int(row[of]))
                     self.assertLessEqual(int(row[f"{of}_high"]), most)
 
+    def test_forward_intervals_of_reads_hold_on_backward_lists_which_set_none_of_them(self):
+        path = ROOT / "experiments/studies/backward/results/judged.csv"
+        with path.open(newline="", encoding="utf-8") as file:
+            held = [row for row in csv.DictReader(file) if row["held"]]
+        self.assertEqual(
+            {row["set"][:11] for row in held}, {"H100, drawn", "H200, drawn", "H200, devel"}
+        )
+        for row in held:
+            self.assertIn(row["counter"], ("dram_read_sectors", "l2_read_miss_sectors"))
+            self.assertGreaterEqual(float(row["held"]), 0.85, row)
+        (row,) = rows(
+            f"simulate --gpu h200 --pass backward --heads 4 --seq 4K --head-dim 128 --mask causal"
+        )
+        for column, known in (("dram_read_sectors", True), ("dram_write_sectors", False)):
+            self.assertEqual(bool(row[f"{column}_low"]), known, column)
+        self.assertEqual(row["time_us_low"], "")
+
     def test_intervals_and_verdicts_hold_on_each_list_that_set_none_of_them(self):
         path = ROOT / "experiments/studies/prediction/results/held_out.csv"
         with path.open(newline="", encoding="utf-8") as file:
