@@ -65,13 +65,15 @@ std::vector<Settings> orders_of(const SweepArguments& given, Catalog& catalog) {
   return orders;
 }
 
+std::string cell_of(const Point& point, std::string_view key) {
+  const bool usual = key == "kernel" && point.keys.kernel.empty() && point.keys.system.empty();
+  return usual ? std::string(usual_family) : point.text(key);
+}
+
 // "gpu h200, batch 1", or without names "h200, 1".
 std::string text_of(const Point& point, std::span<const char* const> keys, bool named = true) {
-  std::string text;
-  for (const char* key : keys)
-    text.append(text.empty() ? "" : ", ").append(named ? std::string(key) + " " : "") +=
-        point.text(key);
-  return text;
+  return join_list(keys, ", ",
+                   [&](std::string key) { return (named ? key + " " : "") + cell_of(point, key); });
 }
 
 // Orders of one problem, the first of which is today's.
@@ -143,12 +145,13 @@ std::string verdict_on(Rows rows, const Advised& today) {
   if (fastest.verdict == Effect::pays)
     return "An order pays: " + text_of(best->point, keys) + "; time " + text_of(fastest.time) +
            ", DRAM reads " + text_of(fastest.dram) + ".";
-  const std::string reads = most_reads(frugal) < -same_reads_percent
-                                ? " Fewest DRAM reads: " + text_of(fewest->point, keys) + ", " +
-                                      text_of(frugal.dram) + "."
-                                : " None has surely fewer DRAM reads.";
+  const std::string reads =
+      most_reads(frugal) < -same_reads_percent
+          ? (frugal.dram.high ? " Fewest DRAM reads at worst: " : " Fewest DRAM reads: ") +
+                text_of(fewest->point, keys) + ", " + text_of(frugal.dram) + "."
+          : " None has surely fewer DRAM reads.";
   if (today.forecast.change_error) return "None of these orders is surely 1 % faster." + reads;
-  return "No verdict on time, of which no interval is known here (judged: " +
+  return "No verdict on time: its changes were not judged here (judged: " +
          today.point.judgement.text() + ")." + reads;
 }
 
@@ -184,7 +187,7 @@ void print_problem(Rows rows) {
   lines[1][5] = fixed(100 * today.forecast.latency_us / today.forecast.time_us, 1) +
                 " % of its time waits for latency";
   auto shared = order_keys_that(false, rows);
-  std::erase_if(shared, [&](const char* key) { return today.point.text(key).empty(); });
+  std::erase_if(shared, [&](const char* key) { return cell_of(today.point, key).empty(); });
   std::cout << problem_of(today.point) << "; " << text_of(today.point, shared) << "\n";
   for (const CsvRow& line : lines) {
     std::string text;
@@ -244,7 +247,8 @@ int run_advise(const Command& command, const Arguments& arguments) {
       rows.size(), threads_of(value_or(outputs, "threads", "")),
       [&](size_t i) { return forecast(rows[i].point, rows[i].usual, seeds); },
       [&](size_t i, OrderForecast made) { rows[i].forecast = made; }, [] {});
-  const bool scan_given = is_given(given, "scan") || is_given(given, "system");
+  const bool scan_given = is_given(given, "scan") || is_given(given, "system") ||
+                          (!rows.empty() && rows[0].point.keys.pass == Pass::backward);
   for (size_t first = 0, end = 0; first < rows.size(); first = end) {
     while (end < rows.size() && problem_of(rows[end].point) == problem_of(rows[first].point)) ++end;
     for (size_t i = first; i < end; ++i) rows[i].change = change_of(rows[first], rows[i]);

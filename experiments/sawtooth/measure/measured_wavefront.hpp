@@ -18,10 +18,7 @@ struct RecordedStep {
   int64_t items_before = 0;  // of this CTA
   int64_t item = 0;
   int64_t step = 0;  // of the item, from 0
-  int64_t batch = 0;
-  int64_t head = 0;
-  int64_t q_tile = 0;
-  int64_t kv_tile = 0;
+  int64_t batch = 0, head = 0, q_tile = 0, kv_tile = 0;
   int64_t sm = 0;
   int64_t start_ns = 0;  // since the first step of the launch
 };

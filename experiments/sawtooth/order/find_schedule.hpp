@@ -33,10 +33,8 @@ Stamps read_stamps(const CsvTable& table, int64_t q_tiles);
 
 /// What one CTA did of one item, its tiles in the order of time.
 struct StampedRun {
-  int64_t cta = 0;
-  int64_t item = 0;
-  int64_t first_ns = 0;
-  int64_t last_ns = 0;
+  int64_t cta = 0, item = 0;
+  int64_t first_ns = 0, last_ns = 0;
   std::optional<int64_t> after_ns;  // when the CTA began its item before
   std::vector<int64_t> tiles;
   bool whole = true;  // no other CTA was at this item

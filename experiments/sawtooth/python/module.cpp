@@ -131,11 +131,12 @@ struct Predicted {
   bool has_curve = false;
 
   /// The CSV that --by-tensor, --miss-curve or --histogram would write for this point alone;
-  /// throws UsageError where the L2 model counts at one capacity.
+  /// throws UsageError where the models count at one capacity.
   std::string side_table(const std::string& option) const {
     if (option != "by-tensor" && !has_curve)
-      throw UsageError(option + ": l2 = " + key_cells[result_column("l2")] +
-                       " counts at one capacity; allowed: l2 = lru");
+      throw UsageError(option + ": timing = " + key_cells[result_column("timing")] +
+                       ", l2 = " + key_cells[result_column("l2")] +
+                       " count at one capacity; allowed: timing = lockstep, l2 = lru");
     return experiments::side_table(option, key_cells, prediction);
   }
 };
@@ -220,7 +221,8 @@ Predicted predicted(const Job& job, const std::stop_token& stop, RingReplays& ri
   try {
     PredictedResult made = predict(job.point, request, job.key_cells, &rings);
     CsvRow cells = predicted_row(job.key_cells, made.source(job.point));
-    return {std::move(cells), job.key_cells, std::move(made.prediction), l2.has_curve};
+    const bool has_curve = l2.has_curve && request.timing != sim::Timing::timed;
+    return {std::move(cells), job.key_cells, std::move(made.prediction), has_curve};
   } catch (const std::invalid_argument& error) {  // what a model cannot do
     throw UsageError(error.what());
   }

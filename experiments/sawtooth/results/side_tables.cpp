@@ -158,11 +158,14 @@ std::string side_table(std::string_view option, const CsvRow& key_cells,
   return table.header() + table.rows(key_cells, prediction);
 }
 
-void refuse_idle_curves(const Settings& outputs, const L2Model& l2) {
+void refuse_idle_curves(const Settings& outputs, const L2Model& l2, sim::Timing timing) {
+  const bool timed = timing == sim::Timing::timed;
   for (const char* key : {"miss-curve", "histogram"})
-    if (outputs.contains(key) && !l2.has_curve)
-      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + std::string(l2.name) +
-                       " counts at one capacity; allowed: l2 = lru");
+    if (outputs.contains(key) && (timed || !l2.has_curve))
+      throw UsageError(place_of(key, outputs.at(key).origin) +
+                       (timed ? ": timing = timed counts at one capacity; allowed: lockstep"
+                              : ": l2 = " + std::string(l2.name) +
+                                    " counts at one capacity; allowed: l2 = lru"));
 }
 
 SideTables::SideTables(const Settings& outputs, bool writes) {

@@ -20,7 +20,7 @@ std::string side_table(std::string_view option, const CsvRow& key_cells,
                        const sim::Prediction& prediction);
 
 /// Throws UsageError for tables over capacities of a model that counts at one.
-void refuse_idle_curves(const Settings& outputs, const L2Model& l2);
+void refuse_idle_curves(const Settings& outputs, const L2Model& l2, sim::Timing timing);
 
 /// Those of the three tables that the options by-tensor, miss-curve and histogram ask for.
 class SideTables {

@@ -15,13 +15,8 @@
 namespace sawtooth::experiments {
 
 struct WavefrontStep {
-  int64_t step = 0;
-  int64_t worker = 0;
-  int64_t item = 0;
-  int64_t batch = 0;
-  int64_t head = 0;
-  int64_t q_tile = 0;
-  int64_t kv_tile = 0;
+  int64_t step = 0, worker = 0, item = 0;
+  int64_t batch = 0, head = 0, q_tile = 0, kv_tile = 0;
 };
 
 /// Waves that a table has where it is not said how many steps.

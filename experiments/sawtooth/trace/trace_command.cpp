@@ -215,7 +215,7 @@ class ReadTrace {
     const sim::Gpu gpu = complete(cells);
     const int64_t l2_bytes = parse_l2_bytes(cells[result_column("l2_bytes")]);
     const TraceModel model(given_, gpu, l2_bytes);
-    refuse_idle_curves(outputs_, model.l2());
+    refuse_idle_curves(outputs_, model.l2(), sim::Timing::lockstep);
     model.describe(cells);
     SideTables sides(outputs_);
     ResultLog log(value_or(outputs_, "csv", "-"), old_rows(outputs_));

@@ -170,6 +170,7 @@ class Advice(unittest.TestCase):
             self.assertEqual(row["time_change_percent_low"], "")
             self.assertEqual(row["verdict"], "same" if row["why"] == "today" else "unknown")
         said = shown(f"advise --gpu gb10 {GQA}")
+        self.assertIn("kernel mma", said)
         self.assertIn("model lockstep, sets, of times timed, halves; judged: none", said)
         self.assertNotIn("pays", said)
         self.assertNotRegex(said, r"\(0\.0 to \+?0\.0\)")
@@ -187,6 +188,10 @@ class Advice(unittest.TestCase):
         reads = [[row["dram_read_sectors"] for row in table] for table in (advised, simulated)]
         self.assertEqual(*reads)
         self.assertNotEqual(reads[0][0], timed["dram_read_sectors"])
+        ranges = run(
+            f"advise {point.replace('all', '1,all')} --q-order ascending,descending"
+        ).stderr
+        self.assertIn("Fewest DRAM reads at worst: ", ranges)
 
     def test_an_order_pays_where_the_whole_interval_lies_beyond_1_percent(self):
         words = f"advise --gpu h200 {GQA} --launch static,dynamic --section 1,all"
@@ -217,12 +222,14 @@ class Advice(unittest.TestCase):
         self.assertEqual(run(f"{words} --quiet").stderr, "")
 
     def test_a_change_is_known_in_the_backward_pass_where_its_changes_were_judged(self):
-        words = f"--pass backward {GQA} --launch static --section 1,all --scan linear"
+        words = f"--pass backward {GQA} --launch static --section 1,all"
         for gpu, known in (("h200", True), ("gb10", False)):
             _, *others = rows(f"advise --gpu {gpu} {words}")
             for row in others:
                 self.assertEqual(bool(row["time_change_percent_low"]), known, row)
                 self.assertEqual(row["verdict"] != "unknown", known, row)
+        # Its items scan Q, of which FlashAttention-2's K/V say nothing.
+        self.assertNotIn("If today's", run(f"advise --gpu h200 {words}").stderr)
 
     def test_it_says_what_changes_where_a_kernel_scans_from_the_last_tile(self):
         said = shown(f"advise --gpu h200 --launch static {GQA}")

@@ -101,6 +101,10 @@ MISTAKES = [
     (SETS + "--l2-set-aside 1MiB", "--l2-set-aside: has no effect without a tensor that hints "),
     (SETS + "--hints k-last-v-last --l2-set-aside 20MiB", "--l2-set-aside: 20971520 is not allow"),
     (SETS + "--l2-policy opt --hints q-first", "--hints: have no effect with l2-policy = opt"),
+    (
+        "simulate --gpu h200 --seq 1K --timing timed --miss-curve c.csv",
+        "--miss-curve: timing = timed counts at one capacity; allowed: lockstep",
+    ),
     (SETS + "--miss-curve c.csv", "--miss-curve: l2 = sets counts at one capacity; allowed: l2"),
     (TIMED + "gb10 --loop kv-outer", "timing = timed: loop = kv-outer is not modelled in time; al"),
     # Names and files.
