@@ -76,6 +76,21 @@ class OwnScan(unittest.TestCase):
             ):
                 sawtooth.simulate(**POINT, scan=scan)
 
+    def test_what_is_no_whole_number_is_refused_by_what_it_is(self):
+        for scan, named in (
+            (lambda tiles, step: None, "'NoneType'"),
+            (lambda tiles, step: step / 1, "'float'"),
+            (lambda tiles: None, "'NoneType'"),
+            (lambda tiles: ["0"] * tiles, "'str'"),
+        ):
+            message = f"^scan: the function: {named} .*; allowed: whole numbers"
+            with self.assertRaisesRegex(sawtooth.UsageError, message):
+                sawtooth.simulate(**POINT, scan=scan)
+
+    def test_the_first_wrong_step_is_named_with_its_position(self):
+        with self.assertRaisesRegex(sawtooth.UsageError, "step 1 is at 5000; allowed: each of 0"):
+            sawtooth.simulate(**POINT, scan=lambda tiles, step: 5000 * step)
+
     def test_may_ask_for_what_a_scan_can_know_only(self):
         with self.assertRaisesRegex(sawtooth.UsageError, "'moon'; allowed: step, tiles, item,"):
             sawtooth.simulate(**POINT, scan=lambda moon: [0])

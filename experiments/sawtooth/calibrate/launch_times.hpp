@@ -71,9 +71,7 @@ struct LaunchTimes {
 };
 
 struct RecordedItem {
-  int64_t start_ns = 0;
-  int64_t item = 0;
-  int64_t steps = 0;
+  int64_t start_ns = 0, item = 0, steps = 0;
 };
 
 struct RecordedLaunch {

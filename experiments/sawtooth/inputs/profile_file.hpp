@@ -24,10 +24,7 @@
 namespace sawtooth::experiments {
 
 struct Parameter {
-  std::string key;
-  std::string value;
-  std::string source;
-  std::string note;
+  std::string key, value, source, note;
   int line = 0;
 };
 

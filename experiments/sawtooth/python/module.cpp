@@ -70,10 +70,11 @@ std::vector<int32_t> checked(const std::vector<int64_t>& positions, int64_t tile
   }
   if (result.size() == positions.size() && static_cast<int64_t>(result.size()) == tiles)
     return result;
-  throw UsageError("scan: the function visits " + std::to_string(positions.size()) +
-                   " positions for " + std::to_string(tiles) + " tiles, and step " +
-                   std::to_string(result.size()) +
-                   " is wrong; allowed: each of 0 ... tiles - 1 once");
+  throw UsageError(
+      "scan: the function visits " + std::to_string(positions.size()) + " positions for " +
+      std::to_string(tiles) + " tiles, and step " + std::to_string(result.size()) + " is at " +
+      (result.size() < positions.size() ? std::to_string(positions[result.size()]) : "none") +
+      "; allowed: each of 0 ... tiles - 1 once");
 }
 
 }  // namespace
@@ -136,7 +137,7 @@ struct Predicted {
     if (option != "by-tensor" && !has_curve)
       throw UsageError(option + ": timing = " + key_cells[result_column("timing")] +
                        ", l2 = " + key_cells[result_column("l2")] +
-                       " count at one capacity; allowed: timing = lockstep, l2 = lru");
+                       " count at one capacity; allowed: l2 = lru, timing = lockstep");
     return experiments::side_table(option, key_cells, prediction);
   }
 };

@@ -160,7 +160,8 @@ SimulatedSweep::SimulatedSweep(const SweepArguments& given)
   for (const Settings& settings : deciding_points(list_, catalog_))
     points.push_back(resolved(settings));
   refuse_idle_sets_keys(list_, points);
-  for (const Point& point : points) refuse_idle_curves(given.outputs, *point.keys.l2, *point.keys.timing);
+  for (const Point& point : points)
+    refuse_idle_curves(given.outputs, *point.keys.l2, *point.keys.timing);
   refuse_tables_of_a_ring(given.outputs, points);
 }
 

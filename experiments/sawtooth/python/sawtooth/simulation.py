@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional, Union
@@ -138,9 +139,12 @@ def _scan(function: Scan) -> Any:
 
     def positions(tiles: int, values: list[int]) -> list[int]:
         known = dict(zip(looked_at, values))
-        if stepwise:
-            return [int(function(step=step, **known)) for step in range(tiles)]
-        return [int(position) for position in function(**known)]
+        steps = [dict(step=step) for step in range(tiles)] if stepwise else [{}]
+        found = [function(**step, **known) for step in steps]
+        try:
+            return [operator.index(position) for position in (found if stepwise else found[0])]
+        except TypeError as error:  # no return, a fraction
+            raise UsageError(f"scan: the function: {error}; allowed: whole numbers") from None
 
     try:
         return _core.Scan(positions, looked_at)
