@@ -7,6 +7,7 @@ compressed JSON. Standard library only.
 """
 
 import base64
+import html
 import json
 import os
 import sys
@@ -214,7 +215,14 @@ def page(data):
         template = file.read()
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-    return template.replace("DATA_OF_THE_RUN", packed)
+    answers = html.escape(" ".join(in_words(data)))
+    return template.replace("ANSWERS_IN_WORDS", answers).replace("DATA_OF_THE_RUN", packed)
+
+
+def in_words(data):
+    """A line an answer, for a terminal and for who has no JavaScript."""
+    said = "{gpu}: {lead}{best}{text} {sure}"
+    return [table.one_line(said.format_map(each)) for each in data["answers"]]
 
 
 def main(arguments):
@@ -236,8 +244,8 @@ def main(arguments):
         output.write_text(options.output, text)
     except OSError as error:
         raise table.TableError(f"{options.output}: cannot be written: {error}") from None
-    for each in data["answers"]:
-        print(table.one_line("{gpu}: {lead}{best}{text} {sure}".format_map(each)))
+    for line in in_words(data):
+        print(line)
     print(f"written: {options.output} ({len(text) / 1e6:.2f} MB)")
     return 0
 

@@ -120,7 +120,8 @@ def doubt_of(rows):
     if "none" not in doubts:
         return " by a model that was not judged with this kernel there"
     known = any(row.get("dram_read_sectors_low") for row in rows)  # spans models: none was named
-    return f" by {'the default' if known else 'this'} model; `sawtooth advise` compares models"
+    which = "the default" if known else "this"
+    return f" by {which} model; `--timing lockstep,timed` compares models"
 
 
 def trust(found, source):

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import html
 import io
 import json
 import random
@@ -65,6 +66,17 @@ class Report(InFolder):
         self.assertIn("default-src 'none'", page)  # the browser refuses all that is not in the page
         self.assertEqual(set(re.findall(r"https?://[^\"]*", page)), {"http://www.w3.org/2000/svg"})
         self.assertEqual(re.findall(r'(?:src|href)="(?!#)[^"]*"', page), [])
+
+    def test_the_answer_stands_in_the_page_for_who_has_no_javascript(self):
+        page = self.page(4)
+        (said,) = re.findall(r"<noscript><p>([^<]*)</p>", page)
+        for each in data_of(page)["answers"]:
+            self.assertIn(f"{each['gpu']}: {each['lead']}{each['best']}", html.unescape(said))
+        self.assertIn(f'<meta name="description" content="{said}">', page)
+        # A name is text there, whatever is in it.
+        data = data_of(page)
+        data["answers"][0]["best"] = 'a"><b>'
+        self.assertIn("a&quot;&gt;&lt;b&gt;", report.page(data))
 
     def test_points_have_what_varies_and_their_numbers(self):
         data = data_of(self.page(4))
@@ -138,7 +150,7 @@ class Report(InFolder):
         points = [("linear", 1000, 100, {}), ("sawtooth", 600, 90, {})]
         ((answer,), (text,)) = self.answers(*points, judged="none")
         start = "A hypothesis worth a measurement: sawtooth instead of linear: DRAM reads −40.0 %, "
-        end = "`sawtooth advise` compares models."
+        end = "`--timing lockstep,timed` compares models."
         self.assertEqual(text, f"{start}time −10.0 % by the default model; {end}")
         self.assertEqual([line["reads"][1:] for line in answer["lines"]], [[None, None]] * 2)
         ((answer,), (text,)) = self.answers(*points, judged="borrowed: costs of mma-h200")

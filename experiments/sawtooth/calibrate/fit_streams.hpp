@@ -47,10 +47,8 @@ StreamShares stream_tolerances(const StreamPoint& point, int64_t l2_bytes);
 
 /// Facts of the streams of one access kind.
 struct StreamKindFit {
-  double steady_skew_mib = 0;
-  double fresh_skew_mib = 0;
-  double far_first_waiting = 0.5;
-  double far_first_running = 0.5;
+  double steady_skew_mib = 0, fresh_skew_mib = 0;
+  double far_first_waiting = 0.5, far_first_running = 0.5;
 };
 
 struct StreamFit {

@@ -115,9 +115,7 @@ const Figure* find_figure(const std::vector<Figure>& figures, std::string_view n
 
 struct MeasuredGpu {
   std::string description;  // e.g. "NVIDIA H200"
-  int64_t sms = 0;
-  int64_t l2_bytes = 0;
-  int64_t shared_memory_block_bytes = 0;
+  int64_t sms = 0, l2_bytes = 0, shared_memory_block_bytes = 0;
   std::string max_sm_clock_mhz;  // "unknown" leaves the parameter out
   std::string how;               // driver and date, for the notes
 };

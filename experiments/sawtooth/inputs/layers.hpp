@@ -96,10 +96,7 @@ struct GuardedCosts {
 };
 
 struct SystemFile {
-  std::string path;
-  std::string description;
-  std::string limits;
-  std::string alias_of;
+  std::string path, description, limits, alias_of;
   Settings settings;
   std::vector<GuardedSection> guarded;
   std::vector<GuardedCosts> costs;

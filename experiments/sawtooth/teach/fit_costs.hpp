@@ -54,9 +54,7 @@ Number positive_number(const CsvTable& table, size_t row, std::string_view colum
 
 /// With 90 % confidence it lies from low to high.
 struct Estimate {
-  double value = 0;
-  double low = 0;
-  double high = 0;
+  double value = 0, low = 0, high = 0;
 };
 
 /// How CTAs drift apart and what they leave of L2, which durations hardly tell.
