@@ -7,8 +7,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../../..
 source "$root/experiments/packages.sh"
-sawtooth=$1
-out=$2
+sawtooth=${1:?usage: run.sh SAWTOOTH OUT [yes|no]}
+out=${2:?usage: run.sh SAWTOOTH OUT [yes|no]}
 quick=${3:-no}
 mkdir -p "$out"
 
