@@ -2,8 +2,8 @@
 # Builds and checks the project on a machine with an NVIDIA GPU.   tests/gpu.sh FOLDER
 #
 # Takes nine minutes on an H200 with programs that were built elsewhere. Nothing is installed. What is
-# missing (Boost, Eigen, GoogleTest, rapidcheck, ncu, compute-sanitizer) leaves out the steps that need it, by name.
-# Every step has a time limit and a log; later steps run even when an earlier one fails. FOLDER gets
+# missing (Boost, Eigen, GoogleTest, rapidcheck, ncu, compute-sanitizer) leaves out the steps that need
+# it, by name. Every step has a time limit and a log; later steps run even when an earlier one fails. FOLDER gets
 # summary.txt, stream_counters.csv and logs.tar.gz with everything. Exit code: the number of failed
 # steps, at most 100.
 # SAWTOOTH_BIN=FOLDER takes programs that were built elsewhere (sawtooth, ladder, stream_run,

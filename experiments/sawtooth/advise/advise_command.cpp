@@ -21,7 +21,7 @@ constexpr int seeds = 3;
 // What a problem and what an order is, by keys whose values the table shows.
 constexpr auto problem_keys =
     std::to_array<const char*>({"gpu", "batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim",
-                                "dtype", "mask", "tile-q", "tile-kv", "workers"});
+                                "dtype", "mask", "pass", "tile-q", "tile-kv", "workers"});
 constexpr auto order_keys =
     std::to_array<const char*>({"section", "q-order", "launch", "scan", "head-order", "kernel",
                                 "ctas-per-sm", "prefetch", "kv-split", "order-file", "hints"});
@@ -155,13 +155,15 @@ std::string verdict_on(Rows rows, const Advised& today) {
          today.point.judgement.text() + ")." + reads;
 }
 
-// Also against a kernel that scans the other way, where nobody said how today's does.
+// The verdict against today's order, and unless its scan is known the one against a kernel that
+// scans K/V from the last tile (in the backward pass items scan Q). Lines begin with `before`.
 void say_verdicts(std::ostream& out, const std::string& before, Rows rows, bool scan_given) {
   const auto keys = order_keys_that(true, rows);
   const Advised& today = rows.front();
   out << before << "Against today's " << text_of(today.point, keys) << ": "
       << verdict_on(rows, today) << "\n";
-  for (const Advised& row : rows.subspan(scan_given ? rows.size() : 1))
+  const bool known = scan_given || today.point.keys.pass == Pass::backward;
+  for (const Advised& row : rows.subspan(known ? rows.size() : 1))
     if (std::ranges::all_of(keys, [&](const char* key) {
           return row.point.text(key) ==
                  (std::string_view(key) == "scan" ? "reverse" : today.point.text(key));
@@ -247,8 +249,7 @@ int run_advise(const Command& command, const Arguments& arguments) {
       rows.size(), threads_of(value_or(outputs, "threads", "")),
       [&](size_t i) { return forecast(rows[i].point, rows[i].usual, seeds); },
       [&](size_t i, OrderForecast made) { rows[i].forecast = made; }, [] {});
-  const bool scan_given = is_given(given, "scan") || is_given(given, "system") ||
-                          (!rows.empty() && rows[0].point.keys.pass == Pass::backward);
+  const bool scan_given = is_given(given, "scan") || is_given(given, "system");
   for (size_t first = 0, end = 0; first < rows.size(); first = end) {
     while (end < rows.size() && problem_of(rows[end].point) == problem_of(rows[first].point)) ++end;
     for (size_t i = first; i < end; ++i) rows[i].change = change_of(rows[first], rows[i]);

@@ -55,8 +55,7 @@ struct StreamFit {
   sim::HalvesParameters l2;
   sim::CoalescerParameters coalescer;
   double crossing = 0;  // share of lines that `shift` reads from the other half
-  StreamKindFit ld;
-  StreamKindFit tma;
+  StreamKindFit ld, tma;
 
   /// Nothing fitted yet. `ways` is taken as given: streams cannot tell it.
   static StreamFit of(int64_t l2_bytes, int64_t sms, int ways);

@@ -11,8 +11,7 @@ namespace sawtooth::experiments {
 struct FreeParameter {
   std::string name;
   double value = 0;  // where to begin; the answer afterwards
-  double low = 0;
-  double high = 0;
+  double low = 0, high = 0;
   double step = 0;  // of the differences, and the scale on which a change is small
 };
 

@@ -127,16 +127,14 @@ struct LaunchSpread {
 
 /// Where a prediction says that 90 % of measured values lie (columns X_low and X_high).
 struct PredictedInterval {
-  double low = 0;
-  double high = 0;
+  double low = 0, high = 0;
 };
 
 /// One counter at one joined point.
 struct PointError {
   const JoinedPoint* point = nullptr;
   std::string_view counter;
-  double predicted = 0;
-  double measured = 0;
+  double predicted = 0, measured = 0;
   LaunchSpread launches{};
   std::optional<PredictedInterval> interval{};
 

@@ -143,8 +143,7 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
   if (family != gpu->family_intervals.end()) judgement.intervals = family->second;
   if (backward)
     std::erase_if(judgement.intervals, [](const IntervalWidth& width) {
-      return !width.column.ends_with("miss_sectors") && width.column != "dram_read_sectors" &&
-             width.column != "fabric_read_sectors";
+      return width.column != "dram_read_sectors" && width.column != "l2_read_miss_sectors";
     });
   return judgement;
 }

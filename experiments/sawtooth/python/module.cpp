@@ -129,15 +129,12 @@ struct Predicted {
   CsvRow cells;  // in the order of result_columns
   CsvRow key_cells;
   sim::Prediction prediction;
-  bool has_curve = false;
+  std::string no_curve;  // why_no_curve()
 
   /// The CSV that --by-tensor, --miss-curve or --histogram would write for this point alone;
   /// throws UsageError where the models count at one capacity.
   std::string side_table(const std::string& option) const {
-    if (option != "by-tensor" && !has_curve)
-      throw UsageError(option + ": timing = " + key_cells[result_column("timing")] +
-                       ", l2 = " + key_cells[result_column("l2")] +
-                       " count at one capacity; allowed: l2 = lru, timing = lockstep");
+    if (option != "by-tensor" && !no_curve.empty()) throw UsageError(option + ": " + no_curve);
     return experiments::side_table(option, key_cells, prediction);
   }
 };
@@ -218,12 +215,11 @@ std::vector<std::string> own_scans(const PythonSweep& sweep, std::vector<Setting
 Predicted predicted(const Job& job, const std::stop_token& stop, RingReplays& rings) {
   sim::Request request = job.point.request;
   request.stop = stop;
-  const L2Model& l2 = *job.point.keys.l2;
   try {
     PredictedResult made = predict(job.point, request, job.key_cells, &rings);
     CsvRow cells = predicted_row(job.key_cells, made.source(job.point));
-    const bool has_curve = l2.has_curve && request.timing != sim::Timing::timed;
-    return {std::move(cells), job.key_cells, std::move(made.prediction), has_curve};
+    return {std::move(cells), job.key_cells, std::move(made.prediction),
+            why_no_curve(*job.point.keys.l2, request.timing)};
   } catch (const std::invalid_argument& error) {  // what a model cannot do
     throw UsageError(error.what());
   }

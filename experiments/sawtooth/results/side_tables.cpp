@@ -158,14 +158,18 @@ std::string side_table(std::string_view option, const CsvRow& key_cells,
   return table.header() + table.rows(key_cells, prediction);
 }
 
+std::string why_no_curve(const L2Model& l2, sim::Timing timing) {
+  if (timing == sim::Timing::timed)
+    return "timing = timed counts at one capacity; allowed: lockstep, lockstep-wave";
+  if (l2.has_curve) return "";
+  return "l2 = " + std::string(l2.name) + " counts at one capacity; allowed: l2 = lru";
+}
+
 void refuse_idle_curves(const Settings& outputs, const L2Model& l2, sim::Timing timing) {
-  const bool timed = timing == sim::Timing::timed;
+  const std::string why = why_no_curve(l2, timing);
   for (const char* key : {"miss-curve", "histogram"})
-    if (outputs.contains(key) && (timed || !l2.has_curve))
-      throw UsageError(place_of(key, outputs.at(key).origin) +
-                       (timed ? ": timing = timed counts at one capacity; allowed: lockstep"
-                              : ": l2 = " + std::string(l2.name) +
-                                    " counts at one capacity; allowed: l2 = lru"));
+    if (outputs.contains(key) && !why.empty())
+      throw UsageError(place_of(key, outputs.at(key).origin) + ": " + why);
 }
 
 SideTables::SideTables(const Settings& outputs, bool writes) {

@@ -19,7 +19,9 @@ namespace sawtooth::experiments {
 std::string side_table(std::string_view option, const CsvRow& key_cells,
                        const sim::Prediction& prediction);
 
-/// Throws UsageError for tables over capacities of a model that counts at one.
+/// Why these models have no table over capacities, and what is allowed; empty: they have.
+std::string why_no_curve(const L2Model& l2, sim::Timing timing);
+/// Throws UsageError for tables over capacities of models that count at one.
 void refuse_idle_curves(const Settings& outputs, const L2Model& l2, sim::Timing timing);
 
 /// Those of the three tables that the options by-tensor, miss-curve and histogram ask for.

@@ -139,10 +139,12 @@ def _scan(function: Scan) -> Any:
 
     def positions(tiles: int, values: list[int]) -> list[int]:
         known = dict(zip(looked_at, values))
-        steps = [dict(step=step) for step in range(tiles)] if stepwise else [{}]
-        found = [function(**step, **known) for step in steps]
+        if stepwise:
+            found = [function(step=step, **known) for step in range(tiles)]
+        else:
+            found = function(**known)
         try:
-            return [operator.index(position) for position in (found if stepwise else found[0])]
+            return [operator.index(position) for position in found]
         except TypeError as error:  # no return, a fraction
             raise UsageError(f"scan: the function: {error}; allowed: whole numbers") from None
 

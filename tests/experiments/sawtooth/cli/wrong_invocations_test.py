@@ -103,7 +103,7 @@ MISTAKES = [
     (SETS + "--l2-policy opt --hints q-first", "--hints: have no effect with l2-policy = opt"),
     (
         "simulate --gpu h200 --seq 1K --timing timed --miss-curve c.csv",
-        "--miss-curve: timing = timed counts at one capacity; allowed: lockstep",
+        "--miss-curve: timing = timed counts at one capacity; allowed: lockstep, lockstep-wave",
     ),
     (SETS + "--miss-curve c.csv", "--miss-curve: l2 = sets counts at one capacity; allowed: l2"),
     (TIMED + "gb10 --loop kv-outer", "timing = timed: loop = kv-outer is not modelled in time; al"),
