@@ -133,17 +133,20 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
   } else if (judgement.errors.empty() && !keys.system.empty()) {
     judgement.borrowed = "judged with kernels/mma";
   }
-  // Intervals are of the first model, of kernels of this project; forward points set them, and
-  // backward ones are held in these columns (experiments/studies/backward/results/judged.csv).
+  // Intervals are of the first model, of kernels of this project. Forward points set those of
+  // counters, which hold backward ones in two columns
+  // (experiments/studies/backward/results/judged.csv).
   const bool backward = points == "backward";
   if (!judgement.known() || judged != gpu->judged.begin() || (points != "forward" && !backward))
     return judgement;
-  if (usual && keys.system.empty()) judgement.intervals = gpu->intervals;
-  const auto family = gpu->family_intervals.find(kernel);
+  if (usual && keys.system.empty() && !backward) judgement.intervals = gpu->intervals;
+  const auto family =
+      gpu->family_intervals.find(std::string(kernel) + (backward ? "-backward" : ""));
   if (family != gpu->family_intervals.end()) judgement.intervals = family->second;
   if (backward)
     std::erase_if(judgement.intervals, [](const IntervalWidth& width) {
-      return width.column != "dram_read_sectors" && width.column != "l2_read_miss_sectors";
+      return width.column != "dram_read_sectors" && width.column != "l2_read_miss_sectors" &&
+             width.column != "time_us";
     });
   return judgement;
 }

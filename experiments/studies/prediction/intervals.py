@@ -174,13 +174,13 @@ def of_family(found, family):
     return {point: rows for point, rows in found.items() if point[0] == family}
 
 
-def print_widths(measured, files, widest_list):
+def print_widths(measured, files, widest_list, columns=COLUMNS):
     """The lines of a profile, from measured points and tables of predictions, a seed each."""
     families = sorted({point[0] for point in files[0]}, key=lambda name: name != USUAL)
     for family in families:
         print("[intervals]" if family == USUAL else f"\n[intervals-{family}]")
         own = [of_family(file, family) for file in files]
-        for column in COLUMNS:
+        for column in columns:
             of = own if column == DURATION else files
             widths, floor, factor = width_of(column, measured, of, widest_list)
             told = ", ".join(f"{h:.3f}" for h in widths)

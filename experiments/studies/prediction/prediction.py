@@ -36,6 +36,12 @@ LISTS = {
     row["list"]: table.cells(row, ("gpu", "measured", "kernels"))
     for row in table.read(HERE / "lists" / "lists.csv")
 }
+# Those of the backward pass (studies/backward/lists), in whose time alone it has widths of its own.
+BACKWARD = {
+    "drawn_h100": ("h100-sxm", "h100/backward/drawn.csv", "h100/backward/drawn_mma.csv"),
+    "drawn_h200": ("h200", "h200/backward/drawn.csv"),
+    "drawn_again": ("h200", "h200/backward/drawn_again.csv"),
+}
 LIBRARY = "seq=16K,32K,64K,128K,256K head-dim=64,128 mask=none,causal".split()
 POINT = "kernel heads kv_heads seq_kv head_dim mask tile_q tile_kv section q_order launch".split()
 POINT += ["batch", "ctas_per_sm", "scan", "prefetch"]
@@ -110,10 +116,29 @@ def say_intervals(program, folder=BUILD / "intervals"):
         file = of(0, opened if name != JUDGES else [*opened, name])
         lines.append(intervals.held_out(name, differ, known, file))
     table.write(HELD_OUT, lines)
+    backward = backward_points(program, folder)
     for title, widest_list in (("# h200", True), ("\n# h100-sxm", False)):
         print(title)
         intervals.print_widths(measured(opened), [of(seed, opened) for seed in (0, 1)], widest_list)
+        intervals.print_widths(*backward, widest_list, [TIME])
     return 0
+
+
+def backward_points(program, folder):
+    """Measured points of BACKWARD, and those that two seeds predict; their families are a pass's own."""
+    found = [[], [], []]
+    for name, (gpu, *paths) in BACKWARD.items():
+        found[0] += [row for path in paths for row in table.read(DATA / path)]
+        for seed in (0, 1):
+            predicted = folder / f"{name}-{seed}.csv"
+            said = [HERE.parent / "backward" / "lists" / f"{name}.ini", f"--gpu={gpu}"]
+            said += [f"--seed={seed}", "--timing=timed", "--quiet", "--overwrite"]
+            run([program, "simulate", *said, f"--csv={predicted}"])
+            found[1 + seed] += [{**row, "list": name} for row in table.read(predicted)]
+    for row in itertools.chain(*found):
+        row["kernel"] = (row["kernel"] or intervals.USUAL) + "-backward"
+    measured, *files = map(intervals.points, found)
+    return measured, files
 
 
 def compare(program, name, folder, model=MODEL):
