@@ -6,7 +6,8 @@
 Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, of hopper-short 512 to 8K in
 batches; 1 to 32 heads; no mask, causal, windows; --pass), schedules from all that the kernels can run; each problem has
 three, so that changes of schedule can be judged. Two problems in three have K/V of more than half an L2 in front of a
-wave. Lengths of the lists that were measured are not drawn. The same seed gives the same list. Standard library only.
+wave, unless --span says the lengths. Lengths of the lists that were measured are not drawn. The same seed gives the same
+list. Standard library only.
 """
 
 import argparse
@@ -20,7 +21,7 @@ KIB = 1024
 MIB = 1024 * KIB
 HALF_L2 = 30 * MIB  # of an H200
 SPANS = {"hopper-short": (512, 8 * KIB)}  # lengths that a family is judged on,
-SPAN = (4 * KIB, 256 * KIB)  # and all others
+SPAN = (4 * KIB, 256 * KIB)  # and all others, unless told otherwise
 ELEMENT_BYTES = 2
 SCHEDULES_A_PROBLEM = 3
 MOST_TRIES = 100_000  # a problem; where lengths are left, thousands are enough
@@ -70,7 +71,7 @@ def draw_problem(source, family, long_kv, known_lengths, options):
     mask = pick(source, {"none": 9, "causal": 9, "window": 4})
     head_dim = source.choice(list(TILES[options.of_pass, family]))
     row_bytes = 2 * head_dim * ELEMENT_BYTES  # of K and V
-    shortest, longest = SPANS.get(family, SPAN)
+    shortest, longest = options.span or SPANS.get(family, SPAN)
     for _ in range(MOST_TRIES):
         heads = pick(source, {1: 6, 2: 1, 4: 1, 8: 1, 16: 1, 32: 1})
         kv_heads = heads // 4 if heads >= 4 and source.random() < 0.25 else heads
@@ -81,7 +82,9 @@ def draw_problem(source, family, long_kv, known_lengths, options):
         pairs = length**2 * (1 if mask == "none" else 0.5)
         flop = 4 * batch * heads * head_dim * pairs * (2.5 if options.of_pass == "backward" else 1)
         kv_bytes = batch * kv_heads * length * row_bytes
-        if length in known_lengths or flop > options.most_flop or (kv_bytes > HALF_L2) != long_kv:
+        if length in known_lengths or flop > options.most_flop:
+            continue
+        if not options.span and (kv_bytes > HALF_L2) != long_kv:
             continue
         if mask == "window":
             share = 0.25 + 0.5 * source.random()
@@ -124,6 +127,7 @@ def main():
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--problems", type=int, default=44)
     parser.add_argument("--most-flop", type=float, default=MOST_FLOP, help="of a launch")
+    parser.add_argument("--span", type=int, nargs=2, help="of lengths, in tokens")
     parser.add_argument("--step", type=int, default=KIB, help="between lengths, in tokens")
     parser.add_argument(
         "--families", nargs="*", default=["mma"], help="of the kernels, a problem each in turn"
