@@ -108,10 +108,7 @@ class LruSets {
   void no_more_reduced(uint32_t line);
   void write_back(uint32_t line);
 
-  uint32_t ways_;
-  uint32_t dirty_ways_;
-  uint32_t reduced_sets_;
-  uint32_t rows_a_set_;
+  uint32_t ways_, dirty_ways_, reduced_sets_, rows_a_set_;
   Renew renew_;
   std::vector<RecencyRow> rows_;    // no_line where a way is empty or a set has less
   std::vector<uint16_t> way_bits_;  // of each set, for AVX-512

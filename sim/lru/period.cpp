@@ -245,8 +245,7 @@ class Replay {
   LiveAtoms& atoms_;
   DistanceHistogram& histogram_;
   StackDistance stack_;
-  int64_t items_;
-  int64_t workers_;
+  int64_t items_, workers_;
   int64_t count_;  // of all rounds
   int64_t steps_;
   LiveHeads live_;                // after the rounds that have ended

@@ -276,8 +276,7 @@ class Transfers {
 };
 
 struct Interval {
-  double begin_ns = 0;
-  double end_ns = 0;
+  double begin_ns = 0, end_ns = 0;
 };
 
 RingStep counted(const Tallies& now, const Tallies& before, bool bulk) {

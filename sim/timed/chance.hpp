@@ -105,8 +105,7 @@ class SmPhases {
  private:
   struct State {
     uint64_t random = 0;
-    bool locked = false;
-    bool slipped = false;
+    bool locked = false, slipped = false;
     double until_ns = 0;
   };
 

@@ -131,8 +131,7 @@ class DqTurns {
   const Problem& problem_;
   const Tiling& tiling_;
   const Order& order_;
-  double fence_ns_;
-  double word_ns_;
+  double fence_ns_, word_ns_;
   std::vector<Tile> tiles_;                               // of each head
   std::map<std::pair<int64_t, int64_t>, int32_t> waits_;  // worker by tile and turn
 };

@@ -37,8 +37,7 @@ class BandwidthQueue {
   }
 
  private:
-  double ns_a_byte_;
-  double free_ns_ = 0;
+  double ns_a_byte_, free_ns_ = 0;
 };
 
 // How fast a link has moved bytes lately: in the last whole window of time.
@@ -62,8 +61,7 @@ class TrafficRate {
   double bytes_a_ns() const { return bytes_a_ns_; }
 
  private:
-  double window_ns_;
-  double begin_ns_ = 0;
+  double window_ns_, begin_ns_ = 0;
   double bytes_ = 0;  // since then
   double bytes_a_ns_ = 0;
 };
@@ -122,18 +120,15 @@ class TimedMemory {
  private:
   // The last time that the far half's SMs fetched lines of an atom from DRAM through their home.
   struct FarFirst {
-    double ns = -1e300;
-    double sectors = 0;
+    double ns = -1e300, sectors = 0;
   };
   // The latest request of a coalescer's SMs for an atom, and when its answer is there.
   struct Outstanding {
-    double asked_ns = -1e300;
-    double answered_ns = -1e300;
+    double asked_ns = -1e300, answered_ns = -1e300;
   };
   // Sectors of an atom with one home that the near half lacked, and that were nowhere.
   struct Lacking {
-    double here = 0;
-    double anywhere = 0;
+    double here = 0, anywhere = 0;
     double asked = 0;  // of a prefetch, with those that are there
   };
 

@@ -58,12 +58,9 @@ struct PowerLimit {
 
 struct L2Parameters {
   HalvesParameters lines{.halves = 1};  // how many halves, and what one keeps
-  double near_ns = 0;
-  double far_ns = 0;
-  double dram_ns = 0;
+  double near_ns = 0, far_ns = 0, dram_ns = 0;
   double port_bytes_a_ns = 0;  // of one SM; 0 in any of these: not limited
-  double l2_bytes_a_ns = 0;
-  double dram_bytes_a_ns = 0;
+  double l2_bytes_a_ns = 0, dram_bytes_a_ns = 0;
   double dram_window_ns = 0;  // in which DRAM's load is measured; 0: it is not felt
   SmLayout layout{};          // empty: GPCs of 16 SMs, halves in one piece, round robin
   int coalescer_sms = 1;      // neighbouring SMs whose requests for one line can merge
@@ -72,8 +69,7 @@ struct L2Parameters {
 /// How many steps before its use a tile is asked for. K is used when a step begins, V in its
 /// middle.
 struct Leads {
-  double k_steps = 0;
-  double v_steps = 0;
+  double k_steps = 0, v_steps = 0;
 };
 
 /// What a K/V tile step costs on an SM (kernels/mma is the kernel behind the calibration).
@@ -102,8 +98,7 @@ struct TimedParameters {
   bool ticket_race = true;    // first tickets: half 0, where their counter lies, is nearer to it
   double ticket_hop_ns = 0;   // how much longer the way to it is from the other half
   // What a launch reads beside its tensors, none of it asked for by loads of its CTAs.
-  int64_t launch_dram_read_sectors = 0;
-  int64_t launch_fabric_read_sectors = 0;
+  int64_t launch_dram_read_sectors = 0, launch_fabric_read_sectors = 0;
   L2Parameters l2;
   StepParameters step;
   PowerLimit power{};

@@ -35,8 +35,7 @@ Prediction median_launch(const Request& request, const Gpu& gpu, bool halves);
 /// of them adds, as every further one adds what the one before did. What SMs read and write and
 /// compulsory reads come out exact, the rest within parts of a thousand (docs/models/timed.md).
 struct RepeatedHeads {
-  int64_t step = 0;
-  int64_t replayed = 0;
+  int64_t step = 0, replayed = 0;
 };
 
 /// Nothing where heads differ, where workers with shares of their own drift ever further apart, or

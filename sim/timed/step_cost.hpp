@@ -18,10 +18,7 @@ namespace sawtooth::sim {
 inline constexpr double dq_share = 0.2;
 
 struct StepCost {
-  double tensor_ns = 0;
-  double exp_ns = 0;
-  double fixed_ns = 0;
-  double exposed_ns = 0;
+  double tensor_ns = 0, exp_ns = 0, fixed_ns = 0, exposed_ns = 0;
 
   double bias = 0;  // of the oldest CTA on an SM
 

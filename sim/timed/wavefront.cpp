@@ -535,8 +535,7 @@ class TimedWavefront {
   EventQueue events_;
   TimePhases phases_;
   int64_t ticket_ = 0;  // of the next item that is not taken
-  int64_t ctas_begun_ = 0;
-  int64_t tile_visits_ = 0;
+  int64_t ctas_begun_ = 0, tile_visits_ = 0;
   TimedLaunch launch_;
   double end_ns_ = 0;
 };

@@ -16,8 +16,7 @@ constexpr uint64_t not_given = UINT64_MAX;
 /// empty or its column is not there.
 struct CellKind {
   std::span<const std::string_view> names;
-  uint64_t bound = 0;
-  uint64_t otherwise = 0;
+  uint64_t bound = 0, otherwise = 0;
 };
 constexpr uint64_t bound_32_bits = uint64_t{1} << 32;
 constexpr std::array<CellKind, trace_columns.size()> cell_kinds{{

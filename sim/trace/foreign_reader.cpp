@@ -519,8 +519,7 @@ class ForeignReader : public TraceReader {
   AtomId last_atom_ = 0;
   TraceTotals totals_;
   std::string description_;
-  bool begun_ = false;
-  bool lockstep_ = false;
+  bool begun_ = false, lockstep_ = false;
 
   struct Ready {
     AtomId atom;  // and further ones

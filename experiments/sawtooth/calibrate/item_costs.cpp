@@ -496,8 +496,7 @@ class Pipes {
 
   const std::vector<LaunchTimes>& launches_;
   const sim::Gpu& gpu_;
-  double item_ns_;
-  double exp_ns_ = 0;
+  double item_ns_, exp_ns_ = 0;
   Sections sections_;
 };
 

@@ -48,8 +48,7 @@ struct StreamRow {
   int64_t expected_sectors = 0;  // that SMs ask for: sectors of the buffer times readers
   int64_t buffer_sectors = 0;
   std::array<std::optional<int64_t>, cupti::l2_counter_count> counts;
-  std::vector<int64_t> dram_read_by_pass;
-  std::vector<int64_t> sm_read_by_pass;
+  std::vector<int64_t> dram_read_by_pass, sm_read_by_pass;
   int64_t replay_passes = 0;
   double wall_ms = 0;  // of the whole measurement with all passes and both ranges
 
@@ -90,8 +89,7 @@ std::span<const cupti::L2Counter> stream_counters();
 struct Figure {
   std::string name;
   double value = 0;
-  std::string unit;
-  std::string how;
+  std::string unit, how;
 };
 
 /// Figures that the rows allow; a missing series leaves its figure out, never a made-up value.

@@ -46,8 +46,7 @@ enum class Regime { all, over_compulsory };
 /// The errors of one counter over the points of a group. None is forgiven: what launches differ by
 /// among themselves stands beside them, as noise.
 struct ErrorSummary {
-  std::string group;
-  std::string counter;
+  std::string group, counter;
   size_t points = 0;
   size_t undefined = 0;           // measured 0, predicted more: no relative error
   double most_undefined = 0;      // the largest prediction of these, which are in none of:
@@ -59,8 +58,7 @@ struct ErrorSummary {
   std::optional<double> noise{};  // median of LaunchSpread::noise over the points that have it
   // Over points whose prediction has an interval: the share of them that are measured inside, and
   // the median of (high - low) / (2 predicted).
-  std::optional<double> covered{};
-  std::optional<double> half_width{};
+  std::optional<double> covered{}, half_width{};
 
   bool has_figures() const { return points > undefined; }
 };
@@ -72,8 +70,7 @@ std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors,
 /// How changes of schedule are predicted, over all pairs of points of one gpu, kernel, problem and
 /// state. What was measured as 0 is in no pair.
 struct ScheduleChanges {
-  std::string group;
-  std::string counter;
+  std::string group, counter;
   size_t pairs = 0;  // whose measured values differ by more than schedule_difference; of these:
   size_t right_order = 0;  // the smaller one is predicted smaller; equal predictions are wrong
   size_t right_size = 0;   // the predicted ratio is within size_tolerance of the measured one

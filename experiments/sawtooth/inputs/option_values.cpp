@@ -82,8 +82,7 @@ std::string canonical_widths(std::string_view text, const OptionSpec& option) {
 /// and the canonical spelling, whose function throws std::logic_error.
 struct KindOfValue {
   OptionKind kind;
-  std::string_view value_name;
-  std::string_view allowed;
+  std::string_view value_name, allowed;
   std::string (*canonical)(std::string_view text, const OptionSpec& option);
 };
 

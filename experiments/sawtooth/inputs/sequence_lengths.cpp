@@ -22,8 +22,7 @@ int64_t length_of(std::string_view text) {
 }
 
 struct Run {
-  int64_t sequences = 1;
-  int64_t length = 0;
+  int64_t sequences = 1, length = 0;
 };
 
 Run run_of(std::string_view text) {
@@ -70,8 +69,7 @@ std::string list_in(const std::string& path) {
 }
 
 struct Uniform {
-  int64_t low = 0;
-  int64_t high = 0;
+  int64_t low = 0, high = 0;
   uint64_t seed = 0;
 };
 
@@ -131,8 +129,7 @@ constexpr std::string_view page_file_prefix = "file:";
 /// Where entry `page` of sequence `sequence` stands in the count of all pages; that of another
 /// sequence where it is part of a prefix.
 struct Entry {
-  int64_t sequence = 0;
-  int64_t page = 0;
+  int64_t sequence = 0, page = 0;
 };
 
 class Entries {

@@ -22,8 +22,7 @@ constexpr uint64_t data_seed = 20250521;
 constexpr int64_t drawn_elements = (int64_t{1} << 24) - 24;
 
 struct FloatFormat {
-  uint64_t sign;
-  uint64_t one;
+  uint64_t sign, one;
   int fraction_bits;
 };
 

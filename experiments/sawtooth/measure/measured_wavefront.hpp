@@ -27,8 +27,7 @@ struct RecordedStep {
 struct MeasuredItem {
   int64_t worker = 0;        // CTA number
   int64_t items_before = 0;  // of this CTA
-  int64_t item = 0;
-  int64_t steps = 0;
+  int64_t item = 0, steps = 0;
   int64_t start_ns = 0;  // since the first item of the launch
 };
 

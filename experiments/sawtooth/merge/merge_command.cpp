@@ -156,8 +156,7 @@ class MergedTables {
   struct Entry : CsvPlace {
     TextKey content;
     uint32_t next = 0;  // of the same point: index + 1, or 0
-    bool has_result = false;
-    bool is_taken = false;
+    bool has_result = false, is_taken = false;
   };
 
   struct Chain {

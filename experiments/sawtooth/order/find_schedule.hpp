@@ -66,8 +66,7 @@ std::vector<WorkCoordinates> observed_order(const Stamps& stamps, const FoundSch
 /// How far apart CTAs on one head are: the difference of their K/V tiles at the same time, largest
 /// less smallest, over all heads and median steps at which several CTAs are.
 struct Drift {
-  double median_tiles = 0;
-  double p95_tiles = 0;
+  double median_tiles = 0, p95_tiles = 0;
   int64_t step_ns = 0;  // median
 };
 Drift drift_of(const Stamps& stamps, const FoundSchedule& found);

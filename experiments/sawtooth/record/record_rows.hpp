@@ -78,8 +78,7 @@ class LaunchTable {
 };
 
 struct RecordLabels {
-  std::string experiment;
-  std::string gpu;
+  std::string experiment, gpu;
   std::string state;  // cold after a flush, else as-is
 };
 

@@ -59,8 +59,7 @@ std::string counter_line(const CsvRow& key_cells, const std::string& tensor,
 }
 
 struct Sums {
-  int64_t reads = 0;
-  int64_t writes = 0;
+  int64_t reads = 0, writes = 0;
   void add(Access access, int64_t sectors) {
     (access == Access::write ? writes : reads) += sectors;  // a reduction that misses reads
   }

@@ -80,8 +80,7 @@ class Reader {
 
   std::string_view text_;
   const std::string& path_;
-  size_t at_ = 0;
-  size_t line_begin_ = 0;
+  size_t at_ = 0, line_begin_ = 0;
   int line_;
 };
 

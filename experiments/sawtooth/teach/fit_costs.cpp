@@ -38,8 +38,7 @@ enum Index : size_t { item, exposed, apart, steps };
 using Costs = std::vector<FreeParameter>;
 
 struct Latencies {
-  double near_ns = 0;
-  double dram_ns = 0;
+  double near_ns = 0, dram_ns = 0;
   double bytes_ns = 0;  // what the bytes of a tile take that all SMs ask for
 };
 
