@@ -57,9 +57,10 @@ struct TpcRun {
 
 /// Where SMs are and in which order a launch's CTAs come to them. Empty: not recorded.
 struct SmLayout {
-  std::vector<int64_t> gpc_sms;   // SMs of each GPC
-  std::vector<int64_t> gpc_half;  // half of L2 that each sits at
-  std::vector<TpcRun> cta_order;  // a run that comes again gets its second CTAs then
+  std::vector<int64_t> gpc_sms;             // SMs of each GPC
+  std::vector<int64_t> gpc_half;            // half of L2 that each sits at
+  std::vector<TpcRun> cta_order;            // a run that comes again gets its second CTAs then
+  std::vector<std::vector<int>> tpc_turns;  // of a GPC of so many TPCs: each one's turn to start
 };
 
 struct Gpu {
@@ -112,6 +113,7 @@ struct Gpu {
   int64_t launch_dram_read_sectors = 0;
   int64_t launch_fabric_read_sectors = 0;
   double start_spread_ns = 0;           // from a GPC's first TPC to its last
+  double start_uneven_share = 0;        // of that spread: deviation of a GPC and of a TPC
   double refill_ns = 0;                 // from a CTA's end to its successor's first instruction
   std::optional<double> ticket_hop_ns;  // longer way to the ticket counter from the other half
   double power_delay_ms = 0;  // of a load beyond the power limit, until the clock begins to fall
@@ -121,12 +123,12 @@ struct Gpu {
 // A key of the files in experiments/profiles, declared beside the member that it fills: its name,
 // what kind of value it takes, between which limits, and which mechanism uses it.
 
-enum class ProfileUnit : uint8_t { count, bytes, real, flag, line, runs, rates };
+enum class ProfileUnit : uint8_t { count, bytes, real, flag, line, runs, turns, rates };
 
 /// The member that a value goes to.
-using ProfilePlace =
-    std::variant<int64_t*, double*, bool*, std::optional<int64_t>*, std::optional<double>*,
-                 std::vector<int64_t>*, std::vector<TpcRun>*, LinkRates*>;
+using ProfilePlace = std::variant<int64_t*, double*, bool*, std::optional<int64_t>*,
+                                  std::optional<double>*, std::vector<int64_t>*,
+                                  std::vector<TpcRun>*, std::vector<std::vector<int>>*, LinkRates*>;
 
 template <class Profile>
 struct ProfileKey {

@@ -70,6 +70,10 @@ struct KernelCost {
   // Standard deviation of a GPC's slowness under this kernel's load, as a share; empty: the GPU's.
   std::optional<double> sm_spread;
 
+  // The first SM of a TPC is slower than the mean of the two by this share of a step.
+  double tpc_spread = 0;
+  std::optional<double> tpc_spread_prefetch;  // empty: as without
+
   PrefetchTimes prefetch;
   PrefetchTimes prefetch_shared;  // of CTAs that share an SM
   // A CTA with lines falls behind one without, by this share of a step for the difference.
@@ -164,6 +168,8 @@ inline constexpr auto kernel_cost_keys = [] {
       {"staggered-gain-spread", real, 0, 0.1, apart<&Staggered::gain_spread>, jitter},
       {"resident-ctas", count, 1, 32, place<&Cost::resident_ctas>},
       {"sm-spread", real, 0, 0.1, place<&Cost::sm_spread>, sm_spread},
+      {"tpc-spread", real, -0.2, 0.2, place<&Cost::tpc_spread>, sm_spread},
+      {"tpc-spread-prefetch", real, -0.2, 0.2, place<&Cost::tpc_spread_prefetch>, sm_spread},
       {"prefetch-step-ns", real, -1000, 1e5, lone<&Times::step_ns>, prefetch_cost},
       {"prefetch-lines-ns", real, -1000, 1e5, lone<&Times::lines_ns>, prefetch_cost},
       {"prefetch-step-shared-ns", real, -1000, 1e5, shared<&Times::step_ns>, prefetch_cost},

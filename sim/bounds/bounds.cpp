@@ -29,13 +29,13 @@ int64_t q_sectors(const Problem& problem, const Tiling& tiling) {
 constexpr double deviations = 4;  // of a normal sample, passed once in 30,000
 
 // The share of a step's time that stays when its random parts are lucky together: the jitter of
-// `steps` in a row, the fastest GPC.
+// `steps` in a row, the fastest GPC, the faster SM of a TPC.
 double least_share(const StepParameters& step, double steps) {
   const double jitter =
       std::max({step.jitter, step.jitter_shared.value_or(0), step.jitter_in_step.value_or(0)});
   const double spread = deviations * step.sm_spread.value_or(0);
   const double lucky = deviations * jitter / std::sqrt(std::max(1.0, steps));
-  return std::max(0.0, 1 - spread - lucky);
+  return std::max(0.0, 1 - spread - std::abs(step.tpc_spread) - lucky);
 }
 
 }  // namespace

@@ -96,9 +96,14 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   if (request.running.finishes) step.staggered.share = step.staggered.finish_share;
   step.phases_meet = on(Mechanism::jitter) && request.problem.mask.kind != MaskKind::none;
   step.sm_spread = step.sm_spread.value_or(on(Mechanism::sm_spread) ? gpu.sm_spread : 0);
+  if (request.schedule.prefetch > 0)
+    step.tpc_spread = step.tpc_spread_prefetch.value_or(step.tpc_spread);
   if (step.keep_step) step.age_bias = 0;
   step.launch_ns = step.launch_ns.value_or(on(Mechanism::starts) ? gpu.launch_ns : 0);
-  if (on(Mechanism::starts)) step.start_spread_ns = gpu.start_spread_ns;
+  if (on(Mechanism::starts)) {
+    step.start_spread_ns = gpu.start_spread_ns;
+    step.start_uneven_share = gpu.start_uneven_share;
+  }
   return step;
 }
 

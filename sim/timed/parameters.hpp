@@ -82,11 +82,12 @@ struct Leads {
 /// The kernel's costs stand here as they are on this GPU and for this request: without those of
 /// mechanisms that are switched off, and with the GPU's where the kernel has none of its own.
 struct StepParameters : KernelCost {
-  double tensor_flop_a_ns = 0;   // of one SM; 0: products take no time
-  double exp_a_ns = 0;           // exponentials of one SM; 0: take no time
-  double start_spread_ns = 0;    // from a GPC's first TPC to its last
-  std::optional<Leads> leads{};  // K and V are loads of their own
-  bool phases_meet = false;      // items are not equally long, so each begins in a phase of its own
+  double tensor_flop_a_ns = 0;    // of one SM; 0: products take no time
+  double exp_a_ns = 0;            // exponentials of one SM; 0: take no time
+  double start_spread_ns = 0;     // from a GPC's first TPC to its last
+  double start_uneven_share = 0;  // of that spread: deviation of a GPC and of a TPC
+  std::optional<Leads> leads{};   // K and V are loads of their own
+  bool phases_meet = false;  // items are not equally long, so each begins in a phase of its own
 };
 
 struct TimedParameters {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/gpu.hpp"
+#include "sim/timed/chance.hpp"
 
 namespace sawtooth::sim {
 
@@ -90,14 +91,46 @@ inline std::vector<int64_t> sms_of_ctas(const std::vector<PlacedSm>& placed, con
   return order;
 }
 
-/// When each SM gets its first CTAs, in nanoseconds after the first one: all GPCs fill their TPCs
-/// in turn at the same time, the last one `spread_ns` after the first.
-inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed, double spread_ns) {
-  std::map<int, int> last_tpc;  // of a GPC
-  for (const PlacedSm& sm : placed) last_tpc[sm.gpc] = std::max(last_tpc[sm.gpc], int{sm.tpc});
+// When each SM gets its CTAs at the start of a launch, relative to the first one.
+//
+// All GPCs fill their TPCs at the same time, each in the order that the GPU's profile has recorded,
+// and both CTAs of an SM come together.
+
+/// The place of each SM's TPC in that order, from 0, the first of its GPC, to 1, the last. GPCs of
+/// other sizes than the `recorded` ones have their TPCs in turn.
+inline std::vector<double> turns_of(const std::vector<PlacedSm>& placed,
+                                    const std::vector<std::vector<int>>& recorded) {
+  std::vector<int> tpcs;
+  for (const PlacedSm& sm : placed) {
+    if (tpcs.size() <= size_t(sm.gpc)) tpcs.resize(size_t(sm.gpc) + 1);
+    tpcs[size_t(sm.gpc)] = std::max(tpcs[size_t(sm.gpc)], sm.tpc + 1);
+  }
+  std::vector<double> turns;
+  for (const PlacedSm& sm : placed) {
+    const int all = tpcs[size_t(sm.gpc)];
+    const auto known = std::ranges::find(recorded, size_t(all), &std::vector<int>::size);
+    const int turn = known == recorded.end() ? sm.tpc : known->at(size_t(sm.tpc));
+    turns.push_back(double(turn) / std::max(1, all - 1));
+  }
+  return turns;
+}
+
+/// In nanoseconds: a GPC's last TPC comes `spread_ns` after its first. GPCs and TPCs deviate from
+/// `turns` by `uneven` parts of that, drawn from `seed`.
+inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed,
+                                    const std::vector<double>& turns, double spread_ns,
+                                    double uneven, uint64_t seed) {
+  constexpr uint64_t start_salt = uint64_t{1} << 32;
   std::vector<double> starts;
-  for (const PlacedSm& sm : placed)
-    starts.push_back(spread_ns * sm.tpc / std::max(1, last_tpc[sm.gpc]));
+  for (size_t i = 0; i < placed.size(); ++i) {
+    const PlacedSm& sm = placed[i];
+    const uint64_t gpc = mix_seed(mix_seed(seed, start_salt), uint64_t(sm.gpc));
+    uint64_t of_gpc = gpc, of_tpc = mix_seed(gpc, uint64_t(sm.tpc) + 1);
+    const double chance = uneven * (noise(of_gpc) + noise(of_tpc));
+    starts.push_back(spread_ns * (turns[i] + chance));
+  }
+  const double first = *std::min_element(starts.begin(), starts.end());
+  for (double& start : starts) start -= first;
   return starts;
 }
 

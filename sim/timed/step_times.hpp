@@ -18,16 +18,27 @@ namespace sawtooth::sim {
 // A GPC has a clock of its own: records of items show the SMs of a GPC at one speed, to 1 part in
 // 10,000, and GPCs of an H200 apart by a standard deviation of 0.01 to 0.23 % under kernels/mma,
 // and of 0.36 to 0.84 % under kernels/hopper at D = 128, which draws more power; how far differs
-// from GPU to GPU, so GPCs are drawn by seed.
+// from GPU to GPU, so GPCs are drawn by seed. Of a lone CTA's steps one SM of a TPC is slower than
+// the other by up to 0.15 %; which one, and how much, is the kernel's.
 
-/// As factors of a step's time, an SM each, from the standard deviation of GPCs.
-inline std::vector<double> slowness_of(const std::vector<PlacedSm>& placed, double spread,
-                                       uint64_t seed) {
+/// As factors of a step's time, an SM each.
+struct SmSlowness {
+  std::vector<double> alone;   // of a lone CTA
+  std::vector<double> shared;  // of those that share an SM
+
+  double of(size_t sm, int ctas) const { return ctas < 2 ? alone[sm] : shared[sm]; }
+};
+
+inline SmSlowness slowness_of(const std::vector<PlacedSm>& placed, const StepParameters& step,
+                              uint64_t seed) {
   constexpr uint64_t gpc_salt = uint64_t{3} << 32;
-  std::vector<double> factors;
-  for (const PlacedSm& sm : placed) {
-    uint64_t drawn = mix_seed(mix_seed(seed, gpc_salt), static_cast<uint64_t>(sm.gpc));
-    factors.push_back(1 + spread * noise(drawn));
+  SmSlowness factors;
+  for (size_t sm = 0; sm < placed.size(); ++sm) {
+    uint64_t drawn = mix_seed(mix_seed(seed, gpc_salt), static_cast<uint64_t>(placed[sm].gpc));
+    const double usual = step.sm_spread.value_or(0) * noise(drawn);
+    const bool first_of_tpc = sm % sms_a_tpc == 0;
+    factors.alone.push_back(1 + usual + (first_of_tpc ? step.tpc_spread : -step.tpc_spread));
+    factors.shared.push_back(1 + usual);
   }
   return factors;
 }
@@ -51,7 +62,7 @@ class StepTimes {
         cost_(cost),
         prefetches_(prefetches),
         seed_(seed),
-        slowness_(slowness_of(placed, parameters.step.sm_spread.value_or(0), seed)),
+        slowness_(slowness_of(placed, parameters.step, seed)),
         phases_(parameters.step.wrong_phase, cost.shared_ns(2, 0), parameters.sms,
                 mix_seed(seed, phase_salt)),
         ctas_(static_cast<size_t>(parameters.sms)) {}
@@ -76,7 +87,7 @@ class StepTimes {
     }
     ns *= 1 + jitter_of(cta, company, now_ns);
     ns *= 1 + parameters_.dram_slowness * read_bytes_a_ns;
-    return ns * cta.pace.factor() * slowness_[static_cast<size_t>(cta.sm)];
+    return ns * cta.pace.factor() * slowness_.of(static_cast<size_t>(cta.sm), company.ctas);
   }
 
  private:
@@ -123,7 +134,7 @@ class StepTimes {
   StepCost cost_;
   bool prefetches_;
   uint64_t seed_;
-  std::vector<double> slowness_;  // of an SM
+  SmSlowness slowness_;
   SmPhases phases_;
   std::vector<std::vector<const SmCta*>> ctas_;  // of an SM
 };

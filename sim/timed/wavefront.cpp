@@ -181,9 +181,12 @@ class TimedWavefront {
   // begins first, but for the way to their counter: it is at home in one half, and the other half's
   // requests cross the fabric.
   void start() {
-    sms_of_ctas_ = sms_of_ctas(memory_.placed(), parameters_.l2.layout, held_);
+    const StepParameters& step = parameters_.step;
+    const SmLayout& layout = parameters_.l2.layout;
+    sms_of_ctas_ = sms_of_ctas(memory_.placed(), layout, held_);
+    const std::vector<double> turns = turns_of(memory_.placed(), layout.tpc_turns);
     const std::vector<double> late_ns =
-        start_ns(memory_.placed(), parameters_.step.start_spread_ns);
+        start_ns(memory_.placed(), turns, step.start_spread_ns, step.start_uneven_share, seed_);
     const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
     const double hop_ns = race ? parameters_.ticket_hop_ns : 0;
     for (int64_t w = 0; w < held_; ++w) {

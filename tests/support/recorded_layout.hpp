@@ -14,6 +14,7 @@ inline sim::SmLayout recorded_layout() {
   layout.gpc_half = {0, 1, 1, 1, 0, 0, 0, 1};
   layout.cta_order = {front, back, {1}, {2}, {3}, {4}, front, {5}, {6},
                       {7},   back, {1}, {2}, {3}, {4}, {5},   {6}, {7}};
+  layout.tpc_turns = {{4, 5, 7, 2, 3, 6, 0, 1}, {4, 5, 8, 2, 3, 7, 0, 1, 6}};
   return layout;
 }
 

@@ -379,6 +379,9 @@ void add_kernel(Sections& sections, const std::vector<LaunchTimes>& launches,
     for (const LaunchTimes* l : equal) sum += kernel.of_step(l->gpc_spread, *l);
     add(own, "sm-spread", sum / double(equal.size()), 4,
         "standard deviation of GPCs' slowness under this kernel, mean over its launches");
+    add(own, "tpc-spread",
+        median_over(alone, [&](auto& l) { return kernel.of_step(l.tpc_spread, l); }), 6,
+        "by it the first SM of a TPC is slower than the mean of both");
     if (loads_ahead(shape)) add_dram_slowness(own, equal);
     add_prefetch(own, kernel, time.step_ns);
   }
@@ -399,6 +402,11 @@ class Pipes {
   Sections run() {
     add_steps();
     for (const KernelShape& shape : {narrow, thin, wide, large}) add_spreads(shape);
+    if (!tpc_spreads_.empty()) {
+      double sum = 0;
+      for (const double spread : tpc_spreads_) sum += spread;
+      add(every(), "tpc-spread", sum / double(tpc_spreads_.size()), 6, "mean of these kernels");
+    }
     std::vector<double> jitters;
     for (const LaunchTimes& l : launches_)
       if (l.has_ctas(1, gpu_.sms) && l.prefetch == 0 && l.is_steady())
@@ -450,7 +458,17 @@ class Pipes {
   void add_spreads(const KernelShape& shape) {
     const OfKernel kernel = of(shape);
     const Launches alone = kernel.steady(1, false), ahead = kernel.steady(1, true);
-    if (!alone.empty() && !ahead.empty()) add_lone_prefetch(shape, kernel, ahead);
+    const auto spread = [&](auto& l) { return kernel.of_step(l.tpc_spread, l); };
+    if (!alone.empty()) {
+      tpc_spreads_.push_back(median_over(alone, spread));
+      add(section(sections_, name_of(shape)), "tpc-spread", tpc_spreads_.back(), 6,
+          "by it the first SM of a TPC is slower than the mean of both");
+    }
+    if (!ahead.empty()) {
+      add(own(shape, wide), "tpc-spread-prefetch", median_over(ahead, spread), 6,
+          "the same with prefetch");
+      if (!alone.empty()) add_lone_prefetch(shape, kernel, ahead);
+    }
     const Launches shared = kernel.steady(2, false), shared_ahead = kernel.steady(2, true);
     if (shared.empty()) return;
     add_bias(shape, kernel, shared);
@@ -497,6 +515,7 @@ class Pipes {
   const std::vector<LaunchTimes>& launches_;
   const sim::Gpu& gpu_;
   double item_ns_, exp_ns_ = 0;
+  std::vector<double> tpc_spreads_;
   Sections sections_;
 };
 

@@ -234,6 +234,10 @@ class Reduction {
     }
     row_.jitter = normal * median_of(std::move(deviations));
     row_.gpc_spread = std::sqrt(variance_of(of_gpcs, double(of_gpcs.size()))) / mean_of(of_gpcs);
+    double differences = 0;
+    for (size_t sm = 0; sm + 1 < of_sms.size(); sm += 2)
+      differences += (of_sms[sm] - of_sms[sm + 1]) / 2;
+    row_.tpc_spread = differences / double(of_sms.size() / 2) / mean_of(of_sms);
   }
 
   void add_start_spread() {
@@ -319,11 +323,12 @@ TypedColumns<LaunchTimes> launch_columns() {
                   COLUMN(lines_ns),         COLUMN(no_lines_ns),     COLUMN(both_lines_ns),
                   COLUMN(neither_lines_ns), COLUMN(lines_bias),      COLUMN(sorted_ahead),
                   COLUMN(jitter),           COLUMN(jitter_of_all),   COLUMN(gpc_spread),
-                  COLUMN(cta_spread),       COLUMN(start_spread_ns), COLUMN(line_items),
-                  COLUMN(line_steps),       COLUMN(line_ns),         COLUMN(line_square),
-                  COLUMN(line_product),     COLUMN(phase_ns),        COLUMN(phase_slowness),
-                  COLUMN(phase_share),      COLUMN(phase_variance),  COLUMN(locked_share),
-                  COLUMN(early_items),      COLUMN(early_steps),     COLUMN(early_ns)});
+                  COLUMN(cta_spread),       COLUMN(tpc_spread),      COLUMN(start_spread_ns),
+                  COLUMN(line_items),       COLUMN(line_steps),      COLUMN(line_ns),
+                  COLUMN(line_square),      COLUMN(line_product),    COLUMN(phase_ns),
+                  COLUMN(phase_slowness),   COLUMN(phase_share),     COLUMN(phase_variance),
+                  COLUMN(locked_share),     COLUMN(early_items),     COLUMN(early_steps),
+                  COLUMN(early_ns)});
 #undef COLUMN
   return columns;
 }

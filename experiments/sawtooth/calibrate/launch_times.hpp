@@ -39,6 +39,7 @@ struct LaunchTimes {
   double jitter_of_all = not_told;    // from the variance of a CTA's items
   double gpc_spread = not_told;       // standard deviation of GPCs' slowness
   double cta_spread = not_told;       // of CTAs' beyond jitter_of_all
+  double tpc_spread = not_told;       // by which the first SM of a TPC is slower than its mean
   double start_spread_ns = not_told;  // from the first TPC of a GPC to its last
 
   // The line through (steps, ns) of items: their number, means and sums of squares and products.

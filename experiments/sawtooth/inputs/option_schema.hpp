@@ -167,10 +167,6 @@ inline constexpr RemovedOption removed_options[] = {
     {"prefetch-scan-ns", "prefetch-step-ns is the mean over scans"},
     {"sample", "every tile is followed; leave it out"},
     {"scalar-fp32", "use mma-fp32"},
-    {"start-uneven-share", worth_nothing},
-    {"tpc-spread", worth_nothing},
-    {"tpc-spread-prefetch", worth_nothing},
-    {"tpc-turns", worth_nothing},
 };
 
 /// The end of the message about an unknown option: ": was removed; ...", or empty.

@@ -257,6 +257,21 @@ void parse(std::string_view text, const ProfileBounds& bounds, std::vector<Value
   }
 }
 
+void parse(std::string_view text, const ProfileBounds& bounds,
+           std::vector<std::vector<int>>& lists) {
+  lists.clear();
+  while (true) {
+    const size_t end = text.find('/');
+    parse(text.substr(0, end), bounds, lists.emplace_back());
+    std::vector<int> turns = lists.back();
+    std::sort(turns.begin(), turns.end());
+    for (size_t turn = 0; turn < turns.size(); ++turn)
+      if (turns[turn] != static_cast<int>(turn)) refuse(text);
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string allowed(const ProfileBounds& bounds, bool is_list) {
   const std::string range = " from " + shortest(bounds.low) + " to " + shortest(bounds.high);
   const std::string end = range + (is_list ? ", separated by commas" : "");
@@ -277,6 +292,9 @@ std::string allowed(const ProfileBounds& bounds, bool is_list) {
       return "numbers" + range +
              " behind the bytes of a message and a colon, such as 8MiB:164, in rising order, "
              "separated by commas";
+    case ProfileUnit::turns:
+      return "for each size of a GPC the turns of its TPCs, each from 0 on once, separated by "
+             "commas, sizes by /";
   }
   return {};
 }

@@ -160,14 +160,20 @@ TEST(KernelSpeed, TheFixedPartOfAStepIsSharedAndKeepsItsShareOfAnotherLength) {
   EXPECT_NEAR(cost_of(fixed).alone_ns(), 200, 1e-9);
 }
 
-TEST(KernelSpeed, CtasThatAlternateHaveAJitterOfTheirOwn) {
+TEST(KernelSpeed, CtasThatAlternateHaveAJitterOfTheirOwnAndPrefetchingSmsAreFurtherApart) {
   Request asked = request();
   asked.kernel.jitter_shared = 0.08;
+  asked.kernel.tpc_spread = 0.1;
+  asked.kernel.tpc_spread_prefetch = 0.2;
   const auto step = [&] { return timed_parameters(asked, profile(), false).step; };
   EXPECT_EQ(step().jitter_in_step, 0.08) << "that of the others, where it is not known";
   asked.kernel.jitter_in_step = 0.02;
   EXPECT_EQ(step().jitter_in_step, 0.02);
   EXPECT_EQ(step().jitter_shared, 0.08);
+  EXPECT_EQ(step().tpc_spread, 0.1);
+  asked.schedule.prefetch = 2;
+  EXPECT_EQ(step().tpc_spread, 0.2);
+  EXPECT_EQ(step().jitter_in_step, 0.02);
 }
 
 TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {

@@ -40,14 +40,14 @@ TEST(ResidentCtas, OfOtherKernelsAreNotKnown) {
 }
 
 TEST(KernelParameters, AreThoseOfTheTileForThisProjectsKernelsAlone) {
-  const auto bias = [](Options options) {
-    options.insert(options.end(), {{"head-dim", "64"}, {"tile-q", "128"}, {"tile-kv", "64"}});
-    return request(options).kernel.prefetch_lines_bias;
+  const auto tpc_spread = [](Options options) {
+    options.insert(options.end(), {{"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "64"}});
+    return request(options).kernel.tpc_spread;
   };
-  EXPECT_EQ(bias({}), 0.0);
-  const auto of_others = bias({{"kernel", "hopper"}});
+  EXPECT_EQ(tpc_spread({}), 0.0);
+  const auto of_others = tpc_spread({{"kernel", "hopper"}});
   EXPECT_GT(of_others, 0.0);
-  EXPECT_EQ(bias({{"system", "triton-tutorial"}}), of_others);
+  EXPECT_EQ(tpc_spread({{"system", "triton-tutorial"}}), of_others);
 }
 
 // [pace] of profiles/gpus/h100-sxm.ini; costs that a call gives are already those of its GPU.

@@ -143,9 +143,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{gpu, "gpc-half", "0,0,0,0,0,0,0,0", "1,1,1,1,1,1,1,1", "-1", "0,1,2"},
                     Limits{gpu, "cta-order", "0,1,2,3,4,5,6,7", "7,6,5,4,3,2,1,0", "0:5-4",
                            "0:0-2147483647,1,2,3,4,5,6,7"},
+                    Limits{gpu, "tpc-turns", "0,1,2,3,4,5,6,7", "7,6,5,4,3,2,1,0", "0,0,1",
+                           "0,1,2,3,4,5,6,2147483647"},
                     Limits{gpu, "sm-spread", "0", "0.1", "-0.1", "0.2"},
                     Limits{gpu, "launch-ns", "0", "1e6", "-1", "1e7"},
                     Limits{gpu, "start-spread-ns", "0", "1e6", "-1", "1e7"},
+                    Limits{gpu, "start-uneven-share", "0", "1", "-1", "1.1"},
                     Limits{gpu, "refill-ns", "0", "1e6", "-1", "1e7"},
                     Limits{gpu, "ticket-hop-ns", "0", "1e5", "-1", "1e6"}));
 

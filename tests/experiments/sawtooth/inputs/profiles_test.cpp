@@ -67,7 +67,8 @@ TEST(GpuFile, HasALayoutOfItsSms) {
   const sim::SmLayout layout = gpu_of(head + "sms = 10; assumed; n\n" + l2 +
                                       "gpc-sms = 4,6; assumed; n\n"
                                       "gpc-half = 1,0; assumed; n\n"
-                                      "cta-order = 1:1-2, 0, 1:0-0; assumed; n\n")
+                                      "cta-order = 1:1-2, 0, 1:0-0; assumed; n\n"
+                                      "tpc-turns = 1,0 / 2,0,1; assumed; n\n")
                                    .profile.layout;
   EXPECT_THAT(layout.gpc_sms, ElementsAre(4, 6));
   EXPECT_THAT(layout.gpc_half, ElementsAre(1, 0));
@@ -76,6 +77,7 @@ TEST(GpuFile, HasALayoutOfItsSms) {
   EXPECT_EQ(layout.cta_order[0].first_tpc, 1);
   EXPECT_EQ(layout.cta_order[0].tpcs, 2);
   EXPECT_EQ(layout.cta_order[1].tpcs, 0) << "all of GPC 0";
+  EXPECT_THAT(layout.tpc_turns, ElementsAre(ElementsAre(1, 0), ElementsAre(2, 0, 1)));
 }
 
 TEST(GpuFile, MistakesAreNamedWithTheirLine) {
@@ -161,22 +163,22 @@ const KernelShape narrow{64, {128, 128}};
 
 TEST(KernelFile, AShapesOwnValueReplacesThatOfTheOthersForItAlone) {
   const std::string text =
-      "[kernel]\n[every]\nage-bias = 0.1; measured; n\n"
-      "[d64-128x128]\nage-bias = -0.2; measured; n\nkeep-step = on; measured; n\n";
-  EXPECT_EQ(cost_of(text, {64, {128, 64}}).age_bias, 0.1);
+      "[kernel]\n[every]\ntpc-spread = 0.1; measured; n\n"
+      "[d64-128x128]\ntpc-spread = -0.2; measured; n\nkeep-step = on; measured; n\n";
+  EXPECT_EQ(cost_of(text, {64, {128, 64}}).tpc_spread, 0.1);
   EXPECT_FALSE(cost_of(text, {64, {128, 64}}).keep_step);
-  EXPECT_EQ(cost_of(text, narrow).age_bias, -0.2);
+  EXPECT_EQ(cost_of(text, narrow).tpc_spread, -0.2);
   EXPECT_TRUE(cost_of(text, narrow).keep_step);
-  EXPECT_EQ(cost_of(text, {64, {128, 128}, ""}).age_bias, 0.1) << "of no family";
-  EXPECT_EQ(cost_of(text, {64, {128, 128}, "hopper"}).age_bias, 0.1) << "of another family";
+  EXPECT_EQ(cost_of(text, {64, {128, 128}, ""}).tpc_spread, 0.1) << "of no family";
+  EXPECT_EQ(cost_of(text, {64, {128, 128}, "hopper"}).tpc_spread, 0.1) << "of another family";
 }
 
 TEST(KernelFile, ShapesAreOfTheFamilyThatTheFileNames) {
   const std::string text =
-      "[kernel]\nfamily = hopper\n[every]\nage-bias = 0.1; measured; n\n"
-      "[d64-128x128]\nage-bias = -0.2; measured; n\n";
-  EXPECT_EQ(cost_of(text, {64, {128, 128}, "hopper"}).age_bias, -0.2);
-  EXPECT_EQ(cost_of(text, narrow).age_bias, 0.1);
+      "[kernel]\nfamily = hopper\n[every]\ntpc-spread = 0.1; measured; n\n"
+      "[d64-128x128]\ntpc-spread = -0.2; measured; n\n";
+  EXPECT_EQ(cost_of(text, {64, {128, 128}, "hopper"}).tpc_spread, -0.2);
+  EXPECT_EQ(cost_of(text, narrow).tpc_spread, 0.1);
 }
 
 TEST(KernelFile, WideHeadsHaveValuesOfTheirOwn) {
@@ -297,6 +299,7 @@ TEST(ShippedLayout, IsThatOfRecordedLaunches) {
   const sim::SmLayout recorded = tests::recorded_layout();
   EXPECT_EQ(shipped.gpc_sms, recorded.gpc_sms);
   EXPECT_EQ(shipped.gpc_half, recorded.gpc_half);
+  EXPECT_EQ(shipped.tpc_turns, recorded.tpc_turns);
   ASSERT_EQ(shipped.cta_order.size(), recorded.cta_order.size());
   for (size_t i = 0; i < recorded.cta_order.size(); ++i) {
     EXPECT_EQ(shipped.cta_order[i].gpc, recorded.cta_order[i].gpc);
