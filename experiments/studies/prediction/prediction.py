@@ -5,7 +5,7 @@
                                           their rows of results/figures.csv; build/prediction/LIST keeps the tables
     prediction.py SAWTOOTH --unmeasured   the same of lists/unmeasured.ini: results/unmeasured.csv, ten minutes
     prediction.py SAWTOOTH --intervals    prints how wide intervals of predictions are ([intervals] of GPU profiles), by
-                                          intervals.py on the opened lists: five minutes
+                                          intervals.py on the opened lists: ten minutes
     prediction.py SAWTOOTH --check        seconds: does the program still give what is recorded of the list `calibration`,
                                           and has README.md the figures of results/?
 

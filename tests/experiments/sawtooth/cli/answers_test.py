@@ -152,6 +152,16 @@ class Models(unittest.TestCase):
         }
         self.assertEqual(known, counters | {"time_us"})
 
+    def test_intervals_hold_on_the_sealed_list_of_both_passes(self):
+        path = ROOT / "experiments/studies/prediction/results/figures.csv"
+        with path.open(newline="", encoding="utf-8") as file:
+            figures = {(row["list"], row["counter"]): row for row in csv.DictReader(file)}
+        for counter in ("dram_read_sectors", "time_us"):
+            of_both = figures["sealed", counter]
+            self.assertEqual(of_both["all_count"], "162")
+            self.assertGreaterEqual(float(of_both["all_covered"]), 0.85, counter)
+            self.assertLessEqual(float(of_both["all_covered"]), 0.97, counter)
+
     def test_intervals_and_verdicts_hold_on_each_list_that_set_none_of_them(self):
         path = ROOT / "experiments/studies/prediction/results/held_out.csv"
         with path.open(newline="", encoding="utf-8") as file:
