@@ -55,6 +55,10 @@ class Tables(InFolder):
             table.read("/dev/zero")
         self.assertEqual(str(table.TableError("a\x1b\n\x9bb")), "a   b")
 
+    def test_a_configuration_has_a_section_a_point_without_its_empty_cells(self):
+        text = table.ini(("system", "seq_kv"), [("", "64"), ("cudnn", "128")])
+        self.assertEqual(text, "\n[1]\nseq = 64\n\n[2]\nsystem = cudnn\nseq = 128\n")
+
     def test_an_empty_cell_is_no_number(self):
         (row,) = self.written("seq,scan\n,x\n")
         with self.assertRaisesRegex(table.TableError, "seq is '', wanted a whole number"):
