@@ -134,9 +134,8 @@ def grouped(rows, *columns):
 def ini(columns, points):
     """Sections of a configuration, a point each, with its values of these columns of results.csv that it has."""
     keys = [column.replace("_", "-").replace("seq-kv", "seq") for column in columns]
-    pairs = (((k, v) for k, v in zip(keys, point) if v != "") for point in points)
-    text = ("".join(f"{key} = {value}\n" for key, value in of_point) for of_point in pairs)
-    return "".join(f"\n[{number}]\n{lines}" for number, lines in enumerate(text, 1))
+    lines = lambda point: "".join(f"{key} = {v}\n" for key, v in zip(keys, point) if v != "")
+    return "".join(f"\n[{number}]\n{lines(point)}" for number, point in enumerate(points, 1))
 
 
 def ascending(rows, column):

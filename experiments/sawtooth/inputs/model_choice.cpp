@@ -134,8 +134,8 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
     judgement.borrowed = "judged with kernels/mma";
   }
   // Intervals are of the first model, of kernels of this project. Forward points set those of
-  // counters, which hold backward ones in two columns
-  // (experiments/studies/backward/results/judged.csv).
+  // counters, which hold backward ones in two columns (experiments/studies/backward/results/
+  // judged.csv); times of the backward pass have widths of their own.
   const bool backward = points == "backward";
   if (!judgement.known() || judged != gpu->judged.begin() || (points != "forward" && !backward))
     return judgement;
