@@ -21,15 +21,12 @@ struct PrefetchTimes {
   double added_ns(double share) const { return step_ns.value_or(0) + share * lines_ns.value_or(0); }
 };
 
-/// The wrong phase of CTAs that alternate on an SM.
+/// The wrong phase of CTAs that alternate on an SM: items that do not begin together may meet in
+/// it.
 struct WrongPhase {
-  double slowness = 0;      // of both, as a share of a step; 0: there is none
-  double steps = 1;         // that a slip into it lasts, in the mean
-  double every_steps = 1;   // from the end of a slip to the next one, in the mean
-  double locked_share = 0;  // of the SMs, whose CTAs do not leave it
-  // This share of the items that begin while another CTA computes on the SM, where items are not
-  // equally long, puts both in the wrong phase until the next one begins.
-  double met_share = 0;
+  double slowness = 0;   // of both, as a share of a step; 0: there is none
+  double steps = 1;      // until they leave it, in the mean
+  double met_share = 0;  // of the items that begin at any phase to the steps of the other CTA
 };
 
 /// An item that adds its results to those of earlier calls waits for them in each of its
@@ -158,8 +155,6 @@ inline constexpr auto kernel_cost_keys = [] {
       {"keep-step", flag, 0, 1, place<&Cost::keep_step>},
       {"wrong-phase-slowness", real, 0, 1, phase<&WrongPhase::slowness>, jitter},
       {"wrong-phase-steps", real, 1, 1e6, phase<&WrongPhase::steps>, jitter},
-      {"wrong-phase-every-steps", real, 1, 1e9, phase<&WrongPhase::every_steps>, jitter},
-      {"wrong-phase-locked-share", real, 0, 1, phase<&WrongPhase::locked_share>, jitter},
       {"wrong-phase-met-share", real, 0, 1, phase<&WrongPhase::met_share>, jitter},
       {"staggered-share", real, 0, 1, apart<&Staggered::share>, jitter},
       {"staggered-finish-share", real, 0, 1, apart<&Staggered::finish_share>, jitter},

@@ -62,61 +62,43 @@ class ItemPace {
 };
 
 // CTAs that alternate on an SM do so in a right phase, in which each computes while the other loads
-// or stores, or in a wrong one, in which both are slower. They slip into the wrong one now and then
-// and leave it soon; on some SMs they stay in it for the whole launch.
+// or stores, or in a wrong one, in which both are slower. Items that do not begin together may meet
+// in the wrong phase, and leave it after some steps.
 // Source: records of items, docs/models/backward.md ("In time").
 
 class SmPhases {
  public:
   SmPhases() = default;
   /// `step_ns`: of two CTAs in the right phase.
-  SmPhases(const WrongPhase& wrong, double step_ns, int64_t sms, uint64_t seed) : wrong_(wrong) {
+  SmPhases(const WrongPhase& wrong, double step_ns, int64_t sms, uint64_t seed)
+      : wrong_(wrong), mean_ns_(wrong.steps * step_ns) {
     if (wrong.slowness <= 0) return;
-    mean_ns_[0] = wrong.every_steps * step_ns;
-    mean_ns_[1] = wrong.steps * step_ns;
-    const double slipping = wrong.steps / (wrong.steps + wrong.every_steps);
-    for (int64_t sm = 0; sm < sms; ++sm) {
+    for (int64_t sm = 0; sm < sms; ++sm)
       sms_.push_back({.random = mix_seed(seed, static_cast<uint64_t>(sm))});
-      State& state = sms_.back();
-      state.locked = uniform(state.random) < wrong.locked_share;
-      state.slipped = uniform(state.random) < slipping;
-      state.until_ns = lasts_ns(state);
-    }
   }
 
   /// An item begins on an SM at any phase to the steps of its other CTA.
-  void meet(int64_t sm) {
+  void meet(int64_t sm, double now_ns) {
     if (sms_.empty()) return;
     State& state = sms_[static_cast<size_t>(sm)];
-    state.locked = uniform(state.random) < wrong_.met_share;
+    const bool wrong = uniform(state.random) < wrong_.met_share;
+    state.until_ns = wrong ? now_ns + mean_ns_ * waiting_time(state.random) : now_ns;
   }
 
-  /// What the CTAs of an SM take longer, as a share of a step; for one SM `now_ns` does not fall.
-  double slowness(int64_t sm, double now_ns) {
+  /// What the CTAs of an SM take longer, as a share of a step.
+  double slowness(int64_t sm, double now_ns) const {
     if (sms_.empty()) return 0;
-    State& state = sms_[static_cast<size_t>(sm)];
-    while (state.until_ns < now_ns) {
-      state.slipped = !state.slipped;
-      state.until_ns += lasts_ns(state);
-    }
-    return state.locked || state.slipped ? wrong_.slowness : 0;
+    return now_ns < sms_[static_cast<size_t>(sm)].until_ns ? wrong_.slowness : 0;
   }
 
  private:
   struct State {
     uint64_t random = 0;
-    bool locked = false, slipped = false;
-    double until_ns = 0;
+    double until_ns = 0;  // in the wrong phase
   };
 
-  /// Times of a phase are exponentially distributed.
-  double lasts_ns(State& state) const {
-    constexpr double least = 1e-9;  // of the mean; no endless loop where a phase lasts no time
-    return mean_ns_[state.slipped] * std::max(least, -std::log(1 - uniform(state.random)));
-  }
-
   WrongPhase wrong_;
-  double mean_ns_[2] = {0, 0};  // right, slipped
+  double mean_ns_ = 0;  // in the wrong phase
   std::vector<State> sms_;
 };
 

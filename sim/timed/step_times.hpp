@@ -69,9 +69,9 @@ class StepTimes {
 
   /// `cta`, which must not move, stays on its SM from now on.
   void settle(const SmCta& cta) { ctas_[static_cast<size_t>(cta.sm)].push_back(&cta); }
-  /// An item begins on an SM.
-  void begin_item(int64_t sm) {
-    if (parameters_.step.phases_meet) phases_.meet(sm);
+  /// An item, the CTA's first or a later one, begins on an SM.
+  void begin_item(int64_t sm, double now_ns, bool first) {
+    if (first || parameters_.step.phases_meet) phases_.meet(sm, now_ns);
   }
   /// `cta`, which is active, begins this step at `now_ns`; the call moves the CTA's chance on.
   double step_ns(SmCta& cta, double now_ns, double read_bytes_a_ns) {

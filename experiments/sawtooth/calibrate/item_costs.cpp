@@ -49,59 +49,40 @@ double median_over(const Launches& launches, Value value) {
   return median_of(std::move(values));
 }
 
-/// A mean over so many correlation times keeps this share of the variance at one moment.
-double share_of_variance(double times) {
-  constexpr double none = 1e-6;
-  return times < none ? 1 : 2 * (times - 1 + std::exp(-times)) / (times * times);
-}
-
-double correlation_times(double share) {
-  double low = 0.01, high = 1e4;
-  constexpr int halvings = 60;
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = std::sqrt(low * high);
-    (share_of_variance(middle) > share ? low : high) = middle;
-  }
-  return low;
-}
-
 /// Phases of two CTAs that alternate on an SM: in the wrong one both are slower
-/// (docs/models/backward.md). Adds wrong-phase-... from launches whose items are alike, and from
-/// `masked` ones, in which they are not; false where no launch has slow items. `item_ns` pass
-/// between two items.
+/// (docs/models/backward.md). Adds wrong-phase-... from launches whose items are alike, in which
+/// CTAs meet once, and from `masked` ones, in which each item meets another; false where no launch
+/// has slow items. `item_ns` pass between two items.
 bool add_phases(std::vector<Parameter>& own, const Launches& pairs, const Launches& masked,
                 double item_ns) {
-  std::vector<double> right, slowness, slip, between, locked;
+  std::vector<double> right, slowness, wrong_steps;
   for (const LaunchTimes* l : pairs) {
     if (std::isnan(l->phase_ns)) continue;
-    const double share = l->phase_share;
-    const double times = correlation_times(l->phase_variance / (share * (1 - share)));
     right.push_back(l->without_items(l->phase_ns, item_ns));
     slowness.push_back(l->phase_slowness * l->phase_ns / right.back());
-    slip.push_back(double(l->most_steps) / times / (1 - share));
-    between.push_back(slip.back() * (1 - share) / share);
-    locked.push_back(l->locked_share);
+    wrong_steps.push_back(l->phase_share * l->line_items * l->line_steps / double(l->workers));
   }
   if (right.empty()) return false;
-  const double slower = median_of(slowness), steps = median_of(slip), every = median_of(between);
+  const double slower = median_of(slowness), wrong = median_of(wrong_steps);
   add(own, "jitter-in-step", 0, 0, "in their phases");
   add(own, "wrong-phase-slowness", slower, 4,
       "what the slow items take longer than the fastest tenth");
-  add(own, "wrong-phase-steps", steps, 0,
-      "that a slip into the wrong phase lasts, from mean and variance of the items of other SMs");
-  add(own, "wrong-phase-every-steps", every, 0, "between slips, from the same");
-  add(own, "wrong-phase-locked-share", median_of(locked), 4, "SMs whose items are all slow");
-  std::vector<double> met;
-  const double slipping = steps / (steps + every);
+  std::vector<double> lasts;
   for (const LaunchTimes* l : masked) {
     if (l->early_items == 0) continue;
     const double pace = (l->early_ns - item_ns * l->early_items) / l->early_steps;
-    met.push_back(((pace / median_of(right) - 1) / slower - slipping) / (1 - slipping));
+    const double steps = l->early_steps / l->early_items;
+    const double slow = (pace / median_of(right) - 1) / slower;  // of the steps of these items
+    if (slow > 0 && slow * steps < wrong)
+      lasts.push_back(-steps / std::log1p(-slow * steps / wrong));
   }
-  if (!met.empty())
-    add(own, "wrong-phase-met-share", median_of(met), 2,
-        "items under a mask that begin beside another one, whose SM is in the wrong phase from "
-        "there on");
+  if (lasts.empty()) return true;
+  const double steps = median_of(lasts);
+  add(own, "wrong-phase-steps", steps, 0,
+      "until CTAs leave the wrong phase: items under a mask lose as much as items of that length "
+      "can of " +
+          fixed(wrong, 0) + " slow steps a CTA without a mask");
+  add(own, "wrong-phase-met-share", wrong / steps, 2, "items that begin in it, from the same");
   return true;
 }
 
@@ -368,20 +349,16 @@ void add_kernel(Sections& sections, const std::vector<LaunchTimes>& launches,
       median_over(
           alone, [&](auto& l) { return kernel.of_step(backward ? l.jitter_of_all : l.jitter, l); }),
       4, "standard deviation of a step of a CTA alone");
-  if (backward) {
-    add(own, "sm-spread",
-        median_over(alone, [&](auto& l) { return kernel.of_step(l.cta_spread, l); }), 5,
-        "standard deviation of what SMs take longer for the whole launch");
-  } else {
-    const Launches equal = kernel.select(
-        [&](auto& l) { return l.has_ctas(1, gpu.sms) && l.prefetch == 0 && l.mask == "none"; });
-    double sum = 0;
-    for (const LaunchTimes* l : equal) sum += kernel.of_step(l->gpc_spread, *l);
-    add(own, "sm-spread", sum / double(equal.size()), 4,
-        "standard deviation of GPCs' slowness under this kernel, mean over its launches");
-    add(own, "tpc-spread",
-        median_over(alone, [&](auto& l) { return kernel.of_step(l.tpc_spread, l); }), 6,
-        "by it the first SM of a TPC is slower than the mean of both");
+  const Launches equal = kernel.select(
+      [&](auto& l) { return l.has_ctas(1, gpu.sms) && l.prefetch == 0 && l.mask == "none"; });
+  double sum = 0;
+  for (const LaunchTimes* l : equal) sum += kernel.of_step(l->gpc_spread, *l);
+  add(own, "sm-spread", sum / double(equal.size()), 4,
+      "standard deviation of GPCs' slowness under this kernel, mean over its launches");
+  add(own, "tpc-spread",
+      median_over(alone, [&](auto& l) { return kernel.of_step(l.tpc_spread, l); }), 6,
+      "by it the first SM of a TPC is slower than the mean of both");
+  if (!backward) {
     if (loads_ahead(shape)) add_dram_slowness(own, equal);
     add_prefetch(own, kernel, time.step_ns);
   }
@@ -402,11 +379,6 @@ class Pipes {
   Sections run() {
     add_steps();
     for (const KernelShape& shape : {narrow, thin, wide, large}) add_spreads(shape);
-    if (!tpc_spreads_.empty()) {
-      double sum = 0;
-      for (const double spread : tpc_spreads_) sum += spread;
-      add(every(), "tpc-spread", sum / double(tpc_spreads_.size()), 6, "mean of these kernels");
-    }
     std::vector<double> jitters;
     for (const LaunchTimes& l : launches_)
       if (l.has_ctas(1, gpu_.sms) && l.prefetch == 0 && l.is_steady())
@@ -460,8 +432,7 @@ class Pipes {
     const Launches alone = kernel.steady(1, false), ahead = kernel.steady(1, true);
     const auto spread = [&](auto& l) { return kernel.of_step(l.tpc_spread, l); };
     if (!alone.empty()) {
-      tpc_spreads_.push_back(median_over(alone, spread));
-      add(section(sections_, name_of(shape)), "tpc-spread", tpc_spreads_.back(), 6,
+      add(section(sections_, name_of(shape)), "tpc-spread", median_over(alone, spread), 6,
           "by it the first SM of a TPC is slower than the mean of both");
     }
     if (!ahead.empty()) {
@@ -510,12 +481,14 @@ class Pipes {
     const double bias = median_over(shared, [&](auto& l) { return kernel.bias(l); });
     add(same(shape, narrow) ? every() : section(sections_, "d>64"), "age-bias", bias / share, 4,
         "the older one of two CTAs is " + fixed(100 * bias, 2) + " % faster than their mean");
+    add(same(shape, narrow) ? every() : section(sections_, "d>64"), "jitter-shared",
+        median_over(shared, [&](auto& l) { return kernel.of_step(l.jitter, l); }), 4,
+        "standard deviation of a step of one of the two");
   }
 
   const std::vector<LaunchTimes>& launches_;
   const sim::Gpu& gpu_;
   double item_ns_, exp_ns_ = 0;
-  std::vector<double> tpc_spreads_;
   Sections sections_;
 };
 

@@ -261,10 +261,9 @@ class Reduction {
       items += double(own.size() - 1) / double(ctas_.size());
     }
     if (places < 2) return;
-    Values of_place(places, 0), variances, means;
+    Values of_place(places, 0), variances;
     for (size_t cta = 0; cta < ctas_.size(); ++cta) {
       const Values own = step_times(cta);
-      means.push_back(mean_of(own));
       for (size_t k = 0; k < places; ++k) of_place[k] += own[k] / double(ctas_.size());
     }
     for (size_t cta = 0; cta < ctas_.size(); ++cta) {
@@ -272,17 +271,13 @@ class Reduction {
       for (size_t k = 0; k < places; ++k) beyond.push_back(step_ns(cta, k) / of_place[k]);
       variances.push_back(variance_of(beyond, double(places - 1)));
     }
-    const double mean = mean_of(means), an_item = mean_of(variances);
-    row_.jitter_of_all = std::sqrt(an_item * double(ctas_.front().front().steps));
-    row_.cta_spread = std::sqrt(
-        std::max(0.0, variance_of(means, double(means.size())) / (mean * mean) - an_item / items));
+    row_.jitter_of_all = std::sqrt(mean_of(variances) * double(ctas_.front().front().steps));
   }
 
   void add_phases() {
     Values all, slow_ones, shares;
-    std::vector<Values> of_ctas;
     for (size_t cta = 0; cta < ctas_.size(); ++cta) {
-      const Values& own = of_ctas.emplace_back(step_times(cta));
+      const Values own = step_times(cta);
       all.insert(all.end(), own.begin(), own.end());
     }
     std::ranges::sort(all);
@@ -291,20 +286,11 @@ class Reduction {
       if (pace > (1 + slow) * right) slow_ones.push_back(pace / right - 1);
     if (slow_ones.empty()) return;
     const double slowness = median_of(slow_ones);
-    double locked = 0;
-    for (const Values& own : of_ctas) {
-      if (std::ranges::min(own) > (1 + slow) * right) {
-        ++locked;
-        continue;
-      }
-      for (const double pace : own)
-        shares.push_back(std::clamp((1 - right / pace) * (1 + slowness) / slowness, 0.0, 1.0));
-    }
+    for (const double pace : all)
+      shares.push_back(std::clamp((1 - right / pace) * (1 + slowness) / slowness, 0.0, 1.0));
     row_.phase_ns = right;
     row_.phase_slowness = slowness;
     row_.phase_share = mean_of(shares);
-    row_.phase_variance = variance_of(shares, double(shares.size()));
-    row_.locked_share = locked / double(ctas_.size());
   }
 
   const std::vector<std::vector<RecordedItem>>& ctas_;
@@ -323,11 +309,10 @@ TypedColumns<LaunchTimes> launch_columns() {
                   COLUMN(lines_ns),         COLUMN(no_lines_ns),     COLUMN(both_lines_ns),
                   COLUMN(neither_lines_ns), COLUMN(lines_bias),      COLUMN(sorted_ahead),
                   COLUMN(jitter),           COLUMN(jitter_of_all),   COLUMN(gpc_spread),
-                  COLUMN(cta_spread),       COLUMN(tpc_spread),      COLUMN(start_spread_ns),
-                  COLUMN(line_items),       COLUMN(line_steps),      COLUMN(line_ns),
-                  COLUMN(line_square),      COLUMN(line_product),    COLUMN(phase_ns),
-                  COLUMN(phase_slowness),   COLUMN(phase_share),     COLUMN(phase_variance),
-                  COLUMN(locked_share),     COLUMN(early_items),     COLUMN(early_steps),
+                  COLUMN(tpc_spread),       COLUMN(start_spread_ns), COLUMN(line_items),
+                  COLUMN(line_steps),       COLUMN(line_ns),         COLUMN(line_square),
+                  COLUMN(line_product),     COLUMN(phase_ns),        COLUMN(phase_slowness),
+                  COLUMN(phase_share),      COLUMN(early_items),     COLUMN(early_steps),
                   COLUMN(early_ns)});
 #undef COLUMN
   return columns;

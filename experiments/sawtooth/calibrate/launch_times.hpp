@@ -38,7 +38,6 @@ struct LaunchTimes {
   double jitter = not_told;           // of a step: from items of SMs of one GPC, robust
   double jitter_of_all = not_told;    // from the variance of a CTA's items
   double gpc_spread = not_told;       // standard deviation of GPCs' slowness
-  double cta_spread = not_told;       // of CTAs' beyond jitter_of_all
   double tpc_spread = not_told;       // by which the first SM of a TPC is slower than its mean
   double start_spread_ns = not_told;  // from the first TPC of a GPC to its last
 
@@ -46,10 +45,8 @@ struct LaunchTimes {
   double line_items = 0, line_steps = 0, line_ns = 0, line_square = 0, line_product = 0;
 
   // Two CTAs of an SM in the wrong phase of each other (docs/models/backward.md): a step in the
-  // right phase, what the others take longer, mean and variance of the share of an item's time in
-  // the wrong phase, and the share of CTAs that never leave it.
-  double phase_ns = not_told, phase_slowness = not_told, phase_share = not_told,
-         phase_variance = not_told, locked_share = not_told;
+  // right phase, what the others take longer, and the share of time in the wrong phase.
+  double phase_ns = not_told, phase_slowness = not_told, phase_share = not_told;
   // Items that end while every SM still has two CTAs.
   double early_items = 0, early_steps = 0, early_ns = 0;
 

@@ -12,9 +12,7 @@ judge "H100, drawn, kernels/hopper" h100 h100/backward/drawn
 judge "H100, drawn, kernels/mma" h100 h100/backward/drawn_mma
 judge "H100, drawn, kernels/mma, timed alone" h100 h100/backward/drawn_mma_times
 predict h200 drawn_h200
-for family in hopper mma; do
-  judge "H200, development, kernels/$family" h200 h200/backward/drawn kernel=$family
-done
+judge "H200, development, kernels/hopper" h200 h200/backward/drawn
 predict again drawn_again
 for family in hopper mma; do
   judge "H200, drawn, kernels/$family" again h200/backward/drawn_again kernel=$family

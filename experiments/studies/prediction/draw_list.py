@@ -2,6 +2,7 @@
 """Draws a list of points at random, for judging a model that has not seen them.
 
     draw_list.py --seed N --problems 48 --step 512 --families mma hopper > LIST.ini
+    draw_list.py --seed N --sealed > LIST.ini     both passes, 160 points, half of them from 64K on
 
 Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, of hopper-short 512 to 8K in
 batches; 1 to 32 heads; no mask, causal, windows; --pass), schedules from all that the kernels can run; each problem has
@@ -26,6 +27,12 @@ ELEMENT_BYTES = 2
 SCHEDULES_A_PROBLEM = 3
 MOST_TRIES = 100_000  # a problem; where lengths are left, thousands are enough
 MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s, unless told otherwise
+# Parts of a sealed list: pass, problems, lengths, most FLOP.
+SEALED = [
+    (of_pass, problems, span, flop)
+    for of_pass, problems, flop in (("forward", 16, MOST_FLOP), ("backward", 11, 2 * MOST_FLOP))
+    for span in ((64 * KIB, 256 * KIB), (4 * KIB, 64 * KIB - 512))
+]
 
 # (tile-q, tile-kv, CTAs an SM) that are drawn, by pass, family and head dim; a grid has as many CTAs an SM as fit
 # (experiments/profiles/kernels).
@@ -121,10 +128,30 @@ def draw_schedule(source, problem, family, of_pass):
     return schedule
 
 
+def drawn(options):
+    """(number of the problem, letter of the schedule, point) of one pass."""
+    known, source = known_lengths(), random.Random(options.seed)
+    printed = []
+    for number in range(options.problems):
+        family, schedules = options.families[number % len(options.families)], []
+        problem = draw_problem(source, family, number % 3 < 2, known, options)
+        while len(schedules) < SCHEDULES_A_PROBLEM:
+            schedule = draw_schedule(source, problem, family, options.of_pass)
+            if schedule not in schedules:
+                schedules.append(schedule)
+        for letter, schedule in zip("abc", schedules):
+            point = {"pass": options.of_pass, **problem, **schedule}
+            if point in printed:
+                continue  # the same problem, drawn twice
+            printed.append(point)
+            yield number + 1, letter, point
+
+
 def main():
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--sealed", action="store_true")
     parser.add_argument("--problems", type=int, default=44)
     parser.add_argument("--most-flop", type=float, default=MOST_FLOP, help="of a launch")
     parser.add_argument("--span", type=int, nargs=2, help="of lengths, in tokens")
@@ -135,33 +162,24 @@ def main():
     passes = dict.fromkeys(of_pass for of_pass, _ in TILES)
     parser.add_argument("--pass", dest="of_pass", choices=passes, default="forward")
     options = parser.parse_args()
-    known = known_lengths()
-    source = random.Random(options.seed)
+    parts = [(options.of_pass, options.problems, options.span, options.most_flop)]
+    if options.sealed:
+        parts, options.families, options.step = SEALED, ["mma", "hopper"], 256
 
     print(
         f"""# Points drawn by draw_list.py {" ".join(sys.argv[1:])}, before
 # any of them was measured, to judge models that were frozen before. No parameter and no mechanism is set from them. No length
 # is one of a list that was measured before.
 experiment = judgement
-gpu = h200
-pass = {options.of_pass}"""
+gpu = h200"""
     )
-    printed = []
-    for number in range(options.problems):
-        family, schedules = options.families[number % len(options.families)], []
-        problem = draw_problem(source, family, number % 3 < 2, known, options)
-        while len(schedules) < SCHEDULES_A_PROBLEM:
-            schedule = draw_schedule(source, problem, family, options.of_pass)
-            if schedule not in schedules:
-                schedules.append(schedule)
-        for letter, schedule in zip("abc", schedules):
-            point = {**problem, **schedule}
-            if point in printed:
-                continue  # the same problem, drawn twice
-            printed.append(point)
-            print(f"\n[{number + 1}{letter}]")
+    first = 0
+    for options.of_pass, options.problems, options.span, options.most_flop in parts:
+        for number, letter, point in drawn(options):
+            print(f"\n[{first + number}{letter}]")
             for key, value in point.items():
                 print(f"{key} = {value}")
+        first += options.problems
 
 
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {
 TEST(KernelSpeed, CtasThatAlternateMeetUnderAMask) {
   Request other = request();
   other.kernel.keep_step = true;
-  other.kernel.wrong_phase = {.slowness = 0.2, .steps = 10, .every_steps = 30, .met_share = 0.5};
+  other.kernel.wrong_phase = {.slowness = 0.2, .steps = 10, .met_share = 0.5};
   for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
     other.problem.mask.kind = mask;
     const StepParameters step = timed_parameters(other, profile(), false).step;

@@ -45,8 +45,8 @@ class DrawnLists(unittest.TestCase):
             words = ("--step", "128", "--families", family, "--pass", of_pass)
             found = drawn(*words)
             self.assertEqual(found, drawn(*words))
-            self.assertEqual(found["all"]["pass"], of_pass)
             points = [found[name] for name in found.sections()[1:]]
+            self.assertEqual({one["pass"] for one in points}, {of_pass})
             self.assertGreater(len(points), 12)
             for one in points:
                 tiles = draw_list.TILES[of_pass, family][int(one["head-dim"])]
@@ -57,6 +57,15 @@ class DrawnLists(unittest.TestCase):
                 length = one["seq"].replace("K", "*1024")
                 shortest, longest = draw_list.SPANS.get(family, draw_list.SPAN)
                 self.assertTrue(shortest <= math.prod(map(int, length.split("*"))) <= longest)
+
+    def test_half_of_a_sealed_list_is_long(self):
+        found = drawn("--sealed")
+        points = [found[name] for name in found.sections()[1:]]
+        length = lambda text: math.prod(map(int, text.replace("K", "*1024").split("*")))
+        long = sum(length(one["seq"]) >= 65536 for one in points)
+        self.assertAlmostEqual(long / len(points), 0.5, delta=0.03)
+        self.assertEqual({one["pass"] for one in points}, {"forward", "backward"})
+        self.assertGreaterEqual(len(points), 155)
 
 
 class Figures(unittest.TestCase):
