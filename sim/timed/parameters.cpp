@@ -94,7 +94,8 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   step.jitter_in_step = step.jitter_in_step.value_or(*step.jitter_shared);
   if (!request.running.on || request.running.begins) step.staggered = {};
   if (request.running.finishes) step.staggered.share = step.staggered.finish_share;
-  step.phases_meet = on(Mechanism::jitter) && request.problem.mask.kind != MaskKind::none;
+  step.phases_meet = on(Mechanism::jitter) && (request.problem.mask.kind != MaskKind::none ||
+                                               request.schedule.launch == launch_id<GridLaunch>);
   step.sm_spread = step.sm_spread.value_or(on(Mechanism::sm_spread) ? gpu.sm_spread : 0);
   if (request.schedule.prefetch > 0)
     step.tpc_spread = step.tpc_spread_prefetch.value_or(step.tpc_spread);

@@ -87,7 +87,7 @@ struct StepParameters : KernelCost {
   double start_spread_ns = 0;     // from a GPC's first TPC to its last
   double start_uneven_share = 0;  // of that spread: deviation of a GPC and of a TPC
   std::optional<Leads> leads{};   // K and V are loads of their own
-  bool phases_meet = false;  // items are not equally long, so each begins in a phase of its own
+  bool phases_meet = false;       // items do not begin together: not equally long, or a CTA each
 };
 
 struct TimedParameters {

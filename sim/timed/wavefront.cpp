@@ -280,8 +280,7 @@ class TimedWavefront {
       worker.cta.has_lines = !worker.prefetches.lines_of(lines).empty();
     }
     worker.cta.active = true;
-    step_times_.begin_item(worker.cta.sm, now_ns,
-                           worker.phase == 0 || schedule_.launch == launch_id<GridLaunch>);
+    step_times_.begin_item(worker.cta.sm, now_ns, worker.phase == 0);
     if (schedule_.launch == launch_id<GridLaunch>) worker.cta.age = ctas_begun_++;
     load_first(worker, now_ns);
     const ReadTime& first = worker.loads[0];

@@ -474,14 +474,15 @@ class Pipes {
         "a CTA with lines beside one without takes so much longer, and the other so much less");
   }
 
-  /// As a share of the exponentials' part of a step of two CTAs.
+  /// The bias is a share of the exponentials' part of a step of two CTAs.
   void add_bias(const KernelShape& shape, const OfKernel& kernel, const Launches& shared) {
     if (exp_ns_ == 0 || same(shape, thin)) return;
     const double share = exp_ns_ * double(shape.tiling.kv_rows) / 128 / (*kernel.pace(2) / 2);
     const double bias = median_over(shared, [&](auto& l) { return kernel.bias(l); });
-    add(same(shape, narrow) ? every() : section(sections_, "d>64"), "age-bias", bias / share, 4,
+    auto& into = same(shape, narrow) ? every() : section(sections_, "d>64");
+    add(into, "age-bias", bias / share, 4,
         "the older one of two CTAs is " + fixed(100 * bias, 2) + " % faster than their mean");
-    add(same(shape, narrow) ? every() : section(sections_, "d>64"), "jitter-shared",
+    add(into, "jitter-shared",
         median_over(shared, [&](auto& l) { return kernel.of_step(l.jitter, l); }), 4,
         "standard deviation of a step of one of the two");
   }

@@ -251,15 +251,10 @@ class Reduction {
     row_.start_spread_ns = median_of(std::move(spreads));
   }
 
-  /// How items of a CTA differ beyond what all items at their place differ by, and CTAs beyond
-  /// that.
+  /// How items of a CTA differ beyond what all items at their place differ by.
   void add_variances() {
     size_t places = std::numeric_limits<size_t>::max();
-    double items = 0;
-    for (const auto& own : ctas_) {
-      places = std::min(places, own.size() - 1);
-      items += double(own.size() - 1) / double(ctas_.size());
-    }
+    for (const auto& own : ctas_) places = std::min(places, own.size() - 1);
     if (places < 2) return;
     Values of_place(places, 0), variances;
     for (size_t cta = 0; cta < ctas_.size(); ++cta) {

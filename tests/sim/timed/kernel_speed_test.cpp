@@ -189,8 +189,8 @@ TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {
   EXPECT_TRUE(step.keep_step);
 }
 
-// Under a mask items differ in length, and each begins in a phase of its own.
-TEST(KernelSpeed, CtasThatAlternateMeetUnderAMask) {
+// Under a mask items differ in length, under grid each is a CTA: each begins in a phase of its own.
+TEST(KernelSpeed, CtasThatAlternateMeetUnderAMaskAndUnderGrid) {
   Request other = request();
   other.kernel.keep_step = true;
   other.kernel.wrong_phase = {.slowness = 0.2, .steps = 10, .met_share = 0.5};
@@ -201,6 +201,9 @@ TEST(KernelSpeed, CtasThatAlternateMeetUnderAMask) {
     EXPECT_EQ(step.wrong_phase.met_share, 0.5);
     EXPECT_EQ(step.phases_meet, mask == MaskKind::causal);
   }
+  other.problem.mask.kind = MaskKind::none;
+  other.schedule.launch = launch_id<GridLaunch>;
+  EXPECT_TRUE(timed_parameters(other, profile(), false).step.phases_meet);
 }
 
 // Only calls that add to earlier results leave warpgroups apart; more where they write O too.
